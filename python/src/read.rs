@@ -11,6 +11,7 @@ use lab::report::{
     measures, report_figures, unit_of, verdicts, verdicts_table, write_results,
 };
 use lab::run::RunFolder;
+use lab::stats::Claim;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -128,6 +129,9 @@ impl NativeRun {
             dict.set_item("measured", measured)?;
             dict.set_item("bound", &verdict.bound)?;
             dict.set_item("verdict", verdict.words())?;
+            dict.set_item("of", verdict.of.map(Claim::words))?;
+            let orders = verdict.measured.and_then(|estimate| estimate.orders);
+            dict.set_item("drawn_orders", orders.map(|orders| orders.drawn))?;
             dict.set_item("control", verdict.control_words())?;
             dict.set_item("why", &verdict.why)?;
             dict.set_item("good", verdict.is_good())?;

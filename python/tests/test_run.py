@@ -64,12 +64,12 @@ def test_workers_change_nothing(small, done, tmp_path):
 
 
 def test_statements_are_judged_and_controls_run_unless_they_are_left_out(small, tmp_path):
-    run = small.run(into=tmp_path, repeats=5)
+    run = small.run(into=tmp_path, repeats=6)
     found = [verdict.verdict for verdict in run.verdicts]
     assert found == ["confirmed, no control stated", "confirmed", "contradicted"]
     assert run.conclusion == "contradicted"
     assert [verdict.good for verdict in run.verdicts] == [True, True, False]
-    without = small.run(into=tmp_path, controls=False, repeats=5)
+    without = small.run(into=tmp_path, controls=False, repeats=6)
     assert without.verdicts[1].verdict == "confirmed, control not run"
     few = small.run(into=tmp_path, controls=False, repeats=3)
     assert few.verdicts[1].verdict == "not testable here"

@@ -16,12 +16,12 @@ use testkit::processes;
 const NO_STEAL_GATE: &str = "[gates]\nsteal = \"100 %\"\n";
 
 /// Few repeats in virtual time have seen few orders of what happens at one instant, and confirm nothing.
-const FIVE_ORDERS: &str = "\n[on.sim]\nwhy = \"Orders of one instant.\"\nset = { repeats = 5 }\n";
+const SIX_ORDERS: &str = "\n[on.sim]\nwhy = \"Orders of one instant.\"\nset = { repeats = 6 }\n";
 
 /// Three nodes in a row, three files, five pings.
 fn small() -> String {
     format!(
-        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n{NO_STEAL_GATE}[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}{FIVE_ORDERS}"
+        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n{NO_STEAL_GATE}[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}{SIX_ORDERS}"
     )
 }
 

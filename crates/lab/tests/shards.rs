@@ -82,7 +82,7 @@ fn table(folder: &RunFolder) -> String {
 #[test]
 fn three_shares_put_together_give_the_table_and_the_verdicts_of_one_run() {
     let place = TestFolder::new("shards");
-    let [whole, merged] = both(&place, &experiment(JUDGED), |options| options.repeats = Some(5));
+    let [whole, merged] = both(&place, &experiment(JUDGED), |options| options.repeats = Some(6));
     assert_eq!(table(&merged), table(&whole));
     assert!(table(&whole).lines().count() > 100);
     let [one, other] = [&whole, &merged].map(|folder| RunData::read(folder).unwrap());

@@ -6,8 +6,11 @@ mod common;
 use std::path::Path;
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{Comparison, Outcome, RunData, Verdict, results_markdown, verdicts, write_report};
+use cairn_lab::report::{
+    Comparison, Control, Outcome, RunData, Verdict, result_rows, results_markdown, verdicts, write_report,
+};
 use cairn_lab::run::{Options, execute};
+use cairn_lab::stats::Claim;
 use testkit::folder::TestFolder;
 
 use common::{options, run_in_virtual_time};
@@ -35,15 +38,10 @@ fn judged(name: &str, text: &str) -> (RunData, Vec<Verdict>) {
     (run, list)
 }
 
-/// A measure in every repeat.
-fn values_of(key: &str, text: &str) -> Vec<f64> {
-    judged("values", text).0.cases[0].values(key, "mean")
-}
-
 #[test]
 fn nobody_is_faster_because_of_a_name() {
     for (one, two) in [("a", "d"), ("d", "a")] {
-        let (_, list) = judged("names", &rivals(one, two, 5));
+        let (_, list) = judged("names", &rivals(one, two, 7));
         assert_eq!(list[0].outcome, Outcome::NotTestable, "{one} and {two}: {list:?}");
         let details = list[0].details.join(", ");
         assert!(details.contains("hangs on the order of what happens at one instant"), "{details}");
@@ -52,28 +50,59 @@ fn nobody_is_faster_because_of_a_name() {
 
 #[test]
 fn two_workloads_of_one_node_are_no_faster_because_of_a_name_either() {
-    let text = rivals("a", "d", 5).replace("at = 'd'\ncontent = 'g'", "at = 'a'\ncontent = 'g'");
+    let text = rivals("a", "d", 7).replace("at = 'd'\ncontent = 'g'", "at = 'a'\ncontent = 'g'");
     let (_, list) = judged("workloads", &text);
     assert_eq!(list[0].outcome, Outcome::NotTestable, "{list:?}");
     assert!(list[0].details.join(", ").contains("hangs on the order"), "{:?}", list[0].details);
 }
 
 #[test]
-fn fewer_than_five_equal_repeats_have_seen_too_few_orders_and_five_are_exact() {
+fn the_first_repeat_takes_the_planned_order_and_five_that_are_drawn_say_what_most_orders_do() {
     let head = "[[expect]]\nsay = 'All of it comes'\nvalue = 'c.goodput.sum'\nat_least = 1\n";
     let text = |repeats| rivals("a", "d", repeats) + head;
-    for repeats in [1, 2, 4] {
+    for repeats in [1, 2, 5] {
         let (run, list) = judged("few", &text(repeats));
-        let orders: Vec<String> =
-            run.cases[0].results.iter().map(|result| format!("{:?}", result.outcome.simultaneous)).collect();
-        assert!(orders[0].contains("Planned"), "{orders:?}");
-        assert!(orders.get(1).is_none_or(|order| order.contains("Reversed")), "{orders:?}");
-        assert_eq!(list[1].outcome, Outcome::NotTestable, "{repeats}: {:?}", list[1]);
-        assert!(list[1].why.contains("`repeats = 5`"), "{}", list[1].why);
-        assert_eq!(list[0].outcome, Outcome::NotTestable, "{repeats}: {:?}", list[0]);
+        for (repeat, result) in run.cases[0].results.iter().enumerate() {
+            let order = format!("{:?}", result.outcome.simultaneous);
+            assert_eq!(order.contains("Drawn"), repeat > 0, "{order}");
+        }
+        for verdict in &list {
+            assert_eq!((verdict.outcome, verdict.of), (Outcome::NotTestable, None), "{repeats}: {verdict:?}");
+            assert!(
+                verdict.why.contains("take `--repeats 6`, or `repeats = 6` in the file"),
+                "{}",
+                verdict.why
+            );
+        }
     }
-    let (_, list) = judged("five", &text(5));
-    assert_eq!(list[1].outcome, Outcome::Confirmed, "{:?}", list[1]);
+    let (run, list) = judged("six", &text(6));
+    assert_eq!((list[1].outcome, list[1].of), (Outcome::Confirmed, Some(Claim::MostOrders)), "{:?}", list[1]);
+    assert_eq!(list[1].said(), "confirmed of most orders, no control stated");
+    assert_eq!(list[1].found().1.as_deref(), Some("(5 drawn orders, all equal)"));
+    let rows = result_rows(std::slice::from_ref(&run));
+    assert_eq!((rows[1].of, rows[1].drawn_orders), (Some(Claim::MostOrders), Some(5)));
+    let json = serde_json::to_value(&rows[1]).unwrap();
+    assert_eq!((&json["of"], &json["drawn_orders"]), (&"most_orders".into(), &5.into()));
+    let page = results_markdown(&[run], None);
+    assert!(page.contains("**confirmed of most orders, no control stated**"), "{page}");
+}
+
+#[test]
+fn a_control_fails_a_statement_in_most_orders_or_says_nothing() {
+    let control = "[[control]]\nname = 'slow'\nremoves = 'a fast link'\nfails = ['x']\n\
+                   set = { 'link.b-c.rate' = '2 Mbit/s' }\n";
+    let statement = "name = 'x'\nsay = 'The one is fast'\nvalue = 'f.duration.mean'\nat_most = 1.5\n";
+    let text = |repeats| {
+        let rivals = rivals("a", "d", repeats);
+        let begin = rivals.find("say = 'The one is faster'").unwrap();
+        format!("{}{statement}{control}", rivals.get(..begin).unwrap())
+    };
+    let (_, list) = judged("control", &text(6));
+    assert_eq!(list[0].outcome, Outcome::Confirmed, "{list:?}");
+    assert_eq!(list[0].control, Control::Failed(Some(Claim::MostOrders)));
+    assert!(list[0].control_words().ends_with("fails it in most orders"), "{}", list[0].control_words());
+    let (_, list) = judged("control-few", &text(5));
+    assert_eq!(list[0].outcome, Outcome::NotTestable, "{list:?}");
 }
 
 /// As many consumers as there are names that fetch as much from one producer, from the same moment on.
@@ -92,18 +121,6 @@ fn crowd(names: &[&str], repeats: u32, seed: u32) -> String {
     )
 }
 
-#[test]
-fn the_middle_one_of_three_is_not_known_from_an_order_and_its_reverse() {
-    let statement = "[[expect]]\nsay = 'S'\nvalue = 'of-b.duration.mean'\nat_least = 0.001\n";
-    let (run, list) = judged("middle", &(crowd(&["a", "b", "c"], 2, 1) + statement));
-    let found = run.cases[0].values("of-b.duration", "mean");
-    assert!((found[0] - found[1]).abs() < 1e-12, "the middle one stays in the middle: {found:?}");
-    assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
-    assert!(list[0].why.contains("`repeats = 5`"), "{}", list[0].why);
-    let many = values_of("of-b.duration", &crowd(&["a", "b", "c"], 12, 1));
-    assert!(many.iter().any(|value| (value - many[0]).abs() > 1e-6), "it is another's place now and then");
-}
-
 /// One of three takes 0.0269, 0.0302 or 0.0335 s, by how many it is behind: 0.0302 s on average.
 fn of_three(which: &str, bound: &str, repeats: u32, seed: u32) -> (RunData, Verdict) {
     let statement = format!("[[expect]]\nsay = 'S'\nvalue = 'of-{which}.duration.mean'\n{bound}\n");
@@ -113,77 +130,65 @@ fn of_three(which: &str, bound: &str, repeats: u32, seed: u32) -> (RunData, Verd
 }
 
 #[test]
-fn a_mean_that_hangs_on_an_order_rests_on_orders_that_were_drawn_wherever_it_is_shown() {
+fn a_number_that_hangs_on_an_order_is_of_drawn_orders_wherever_it_is_shown() {
     let (run, verdict) = of_three("b", "at_least = 0.001", 7, 1);
     let values = run.cases[0].values("of-b.duration", "mean");
-    let drawn = values[2..].iter().sum::<f64>() / 5.0;
+    let drawn = values[1..].iter().sum::<f64>() / 6.0;
     assert!(
-        values[2..].iter().any(|value| (value - values[2]).abs() > 1e-6),
+        values[1..].iter().any(|value| (value - values[1]).abs() > 1e-6),
         "the test needs some: {values:?}"
     );
-    assert_eq!(verdict.outcome, Outcome::Confirmed, "{verdict:?}");
+    assert_eq!((verdict.outcome, verdict.of), (Outcome::Confirmed, Some(Claim::MostOrders)), "{verdict:?}");
     let found = verdict.measured.unwrap();
-    assert!((found.mean - drawn).abs() < 1e-12 && found.rests_on() == [5, 7], "{found:?}");
-    let interval = verdict.interval.unwrap();
-    assert!(
-        (interval.high - interval.low - 2.0 * found.half95.unwrap()).abs() < 1e-12,
-        "one interval for all"
-    );
+    assert!((found.mean - drawn).abs() < 1e-12 && found.orders.unwrap().drawn == 6, "{found:?}");
+    assert_eq!((verdict.interval, found.half95), (None, None), "six orders do not say how the mean lies");
     let details = verdict.details.join(", ");
-    let told = "hangs on the order of what happens at one instant, and rests on the 5 of 7 repeats that drew it; as \
-                planned it is 0.0302\u{a0}s; reversed it is 0.0302\u{a0}s";
+    let told = "hangs on the order of what happens at one instant; as planned it is 0.0302\u{a0}s";
     assert!(details.contains(told), "{details}");
-    let half = verdict.found().1.unwrap();
-    assert!(half.starts_with("± 0.0") && half.ends_with("(5 of 7 repeats)"), "{half}");
+    let orders = "(6 drawn orders, 0.0269\u{a0}s to 0.0335\u{a0}s)";
+    assert_eq!(verdict.found().1.as_deref(), Some(orders));
     assert_eq!(run.cases[0].estimate("of-b.duration", "mean").unwrap(), found);
     let place = TestFolder::new("simultaneous-report");
     let folder = run_in_virtual_time("three", &crowd(&["a", "b", "c"], 7, 1), &place);
     let page = std::fs::read_to_string(write_report(&folder).unwrap()).unwrap();
-    assert!(page.matches("(5 of 7 repeats)").count() > 1 && page.contains(">5 of 7<"), "in tables as well");
+    assert!(page.contains(orders) && page.contains(">6 drawn orders<"), "in tables as well");
     let page = results_markdown(std::slice::from_ref(&run), None).replace("\n ", "");
-    assert!(page.contains("(5 of 7 repeats)"), "{page}");
+    assert!(page.contains("6 drawn orders"), "{page}");
     let (other, _) = of_three("b", "at_least = 0.001", 7, 1);
     let pairs = Comparison::of(run, other).pairs;
     let pair = pairs.iter().find(|pair| pair.measure == "of-b.duration").unwrap();
-    assert!(pair.words().0.ends_with("(5 of 7 repeats)"), "{:?}", pair.words());
+    assert!(pair.words().0.ends_with(orders), "{:?}", pair.words());
+    assert_eq!(pair.differs(), Some(false), "the same orders on both sides");
 }
 
 #[test]
-fn what_few_draws_of_an_order_leave_open_is_not_testable() {
-    for repeats in [2, 3, 4] {
-        let (run, verdict) = of_three("a", "at_least = 0.001", repeats, 1);
-        assert_eq!(verdict.outcome, Outcome::NotTestable, "{repeats}: {verdict:?}");
-        assert!(
-            verdict.why.contains("fewer than three of") && verdict.why.contains("`repeats = 5`"),
-            "{verdict:?}"
-        );
-        assert_eq!(verdict.found().1, None, "two orders that nobody has drawn have no interval");
-        assert_eq!(run.cases[0].estimate("of-a.duration", "mean").unwrap().half95, None);
-    }
+fn what_some_of_few_orders_meet_is_not_testable_and_of_many_it_is_of_their_mean() {
+    let (_, verdict) = of_three("b", "at_most = 0.031", 7, 1);
+    assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
+    assert!(
+        verdict.why.contains("drawn orders meet it") && verdict.why.contains("`--repeats 21`"),
+        "{verdict:?}"
+    );
+    let (_, verdict) = of_three("b", "at_most = 0.033", 41, 1);
+    assert_eq!((verdict.outcome, verdict.of), (Outcome::Confirmed, Some(Claim::MeanOfOrders)), "{verdict:?}");
+    assert_eq!(verdict.said(), "confirmed on the mean of the orders, no control stated");
+    let (found, interval) = (verdict.measured.unwrap(), verdict.interval.unwrap());
+    let width = 2.0 * found.half95.unwrap();
+    assert!((interval.high - interval.low - width).abs() < 1e-12, "one interval for all");
+    assert!(verdict.found().1.unwrap().ends_with("(40 drawn orders)"), "{verdict:?}");
 }
 
 #[test]
-fn three_draws_and_two_orders_beside_them_that_agree_are_judged_by_the_spread_of_the_three() {
-    let (_, verdict) = of_three("b", "at_most = 0.5", 5, 1);
-    assert_eq!(verdict.outcome, Outcome::Confirmed, "{verdict:?}");
-    assert_eq!(verdict.measured.unwrap().rests_on(), [3, 5]);
-    let details = verdict.details.join(", ");
-    assert!(details.contains("rests on the 3 of 5 repeats that drew it; as planned it is"), "{details}");
-}
-
-#[test]
-fn what_is_false_of_the_mean_over_all_orders_is_confirmed_no_more_often_than_it_is_meant_to_be() {
-    // The second is of the same number, from the other side.
-    let bounds = "at_least = 0.0306\n[[expect]]\nsay = 'T'\nvalue = 'of-b.duration.mean'\nat_most = 0.0297";
-    for repeats in [5, 7] {
-        let mut confirmed = 0;
-        for seed in 1..=20 {
-            let (run, _) = of_three("b", bounds, repeats, seed * 100);
-            let is_confirmed = |verdict: &&Verdict| verdict.outcome == Outcome::Confirmed;
-            confirmed += verdicts(&run).iter().filter(is_confirmed).count();
-        }
-        assert!(confirmed <= 2, "{confirmed} of 40 false statements over {repeats} repeats are confirmed");
-    }
+fn what_an_order_alone_decides_differs_between_two_runs_only_in_most_orders() {
+    let run = |text: &str, seed: u32| {
+        judged("differs", &crowd(&["a", "b", "c"], 7, seed).replace("'4 kB'", text)).0
+    };
+    let differs = |a: RunData, b: RunData| {
+        let pairs = Comparison::of(a, b).pairs;
+        pairs.iter().find(|pair| pair.measure == "of-b.duration").unwrap().differs()
+    };
+    assert_eq!(differs(run("'4 kB'", 1), run("'40 kB'", 1)), Some(true));
+    assert_ne!(differs(run("'4 kB'", 1), run("'4 kB'", 50)), Some(true), "other orders of the same");
 }
 
 #[test]
@@ -195,7 +200,7 @@ fn where_something_is_random_the_first_repeats_draw_their_order_like_all_others(
         assert!(seen.contains("Drawn"), "{seen}");
     }
     let found = run.cases[0].estimate("of-b.duration", "mean").unwrap();
-    assert_eq!(found.rests_on(), [5, 5]);
+    assert_eq!((found.count, found.orders), (5, None));
 }
 
 #[test]
@@ -301,5 +306,5 @@ fn two_workloads_of_a_node_that_never_send_at_one_instant_leave_one_repeat_exact
     assert_eq!(list[0].outcome, Outcome::Confirmed, "{:?}", list[0]);
     let (_, list) = judged("together", &two_pings("0 s", 1));
     assert_eq!(list[0].outcome, Outcome::NotTestable, "one of them has to be the first: {:?}", list[0]);
-    assert!(list[0].why.contains("`repeats = 5`"), "{}", list[0].why);
+    assert!(list[0].why.contains("`repeats = 6`"), "{}", list[0].why);
 }

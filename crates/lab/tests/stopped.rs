@@ -113,13 +113,13 @@ fn estimates_are_rows_of_cases_and_a_measure_that_nobody_took_is_told_with_what_
     let run = RunData::read(&common::run_in_virtual_time("x", &text, &place)).unwrap();
     let table = estimates_table(&run, "files.duration").unwrap().to_csv();
     let mut lines = table.lines();
-    assert_eq!(lines.next(), Some("case,rate (Mbit/s),valid repeats,mean,deviation,low,high"));
+    assert_eq!(lines.next(), Some("case,rate (Mbit/s),valid repeats,drawn orders,mean,deviation,low,high"));
     let first: Vec<&str> = lines.next().unwrap().split(',').collect();
-    assert_eq!(first[..3], ["rate 5 Mbit/s", "5", "3"]);
+    assert_eq!(first[..4], ["rate 5 Mbit/s", "5", "3", "0"]);
     let number = |field: &str| field.parse::<f64>().unwrap();
     let estimate = run.cases[0].estimate("files.duration", "mean").unwrap();
-    assert_eq!(number(first[3]), estimate.mean);
-    assert!(number(first[5]) < estimate.mean && estimate.mean < number(first[6]));
+    assert_eq!(number(first[4]), estimate.mean);
+    assert!(number(first[6]) < estimate.mean && estimate.mean < number(first[7]));
     assert_eq!(lines.count(), 1);
 
     let one = estimates_table(&run, "files.duration.max @ rate 20 Mbit/s").unwrap();

@@ -42,7 +42,7 @@ fn a_thief_of_names_takes_most_of_the_goodput_and_nothing_where_owners_alone_may
 #[test]
 fn a_thief_who_asks_at_the_owners_cost_gets_no_route_by_the_owners_command() {
     let changes = [
-        ("repeats = 5\n", "repeats = 1\n"),
+        ("repeats = 6\n", "repeats = 1\n"),
         ("duration = \"12 s\"", "duration = \"6 s\""),
         ("start = \"4 s\"", "start = \"1 s\""),
         ("count = 80", "count = 20"),

@@ -10,6 +10,7 @@ use cairn_lab::report::{
     Conclusion, Control, Outcome, RunData, Verdict, conclusion, results_markdown, verdicts, write_report,
 };
 use cairn_lab::run::{Build, RunFolder, derive_anew, resume};
+use cairn_lab::stats::Claim;
 use testkit::experiment::ROW;
 use testkit::folder::TestFolder;
 
@@ -166,7 +167,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     let (slow, any) = (expect("slow", 0.1), expect("any", 0.000_001));
     let (run, list) = place.judged(&format!("{LONG}\nrepeats = 7"), &format!("{slow}{any}{control}"));
     assert_eq!((run.cases.len(), run.controls.len()), (1, 1));
-    assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed));
+    assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed(Some(Claim::MostOrders))));
     assert_eq!(list[1].outcome, Outcome::NotTestable);
     assert!(list[1].why.contains("holds without its cause"), "{}", list[1].why);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
@@ -463,7 +464,7 @@ fn a_control_that_was_taken_out_of_the_folder_confirms_nothing() {
         (verdicts(&run).remove(0), run.faults)
     };
     let (whole, _) = judged();
-    assert_eq!((whole.outcome, whole.control), (Outcome::Confirmed, Control::Failed), "{whole:?}");
+    assert_eq!((whole.outcome, whole.control), (Outcome::Confirmed, Control::Failed(None)), "{whole:?}");
     fs::remove_dir_all(folder.path().join("case-02")).unwrap();
     let (verdict, missing) = judged();
     assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");

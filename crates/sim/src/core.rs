@@ -140,6 +140,7 @@ impl Core {
     /// Offers a packet to the link that its face leads to.
     #[inline]
     pub(crate) fn put_on_link(&mut self, number: ChannelId, end: EndId, packet_id: PacketId) {
+        self.note_sending(number, end);
         let channel = &mut self.channels[number];
         let slot = self.in_flight.get_mut(packet_id);
         match channel.offer(self.now, OnLink::Packet(packet_id), slot.size_bytes()) {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Columns of estimates that are not varied.
-_FOUND = {"case", "valid repeats", "mean", "deviation", "low", "high"}
+_FOUND = {"case", "valid repeats", "drawn orders", "mean", "deviation", "low", "high"}
 
 
 def _plot() -> Any:

@@ -33,6 +33,11 @@ class Verdict(NamedTuple):
     bound: str
     #: `confirmed`, `contradicted`, `by construction` or `not testable here`; see docs/lab.md.
     verdict: str
+    #: Where it hangs on the order of what happens at one instant, of what that is: `of most orders`, or `on
+    #: the mean of the orders`.
+    of: str | None
+    #: How many drawn orders the number is of, where it hangs on them or may do so.
+    drawn_orders: int | None
     #: Its controls and what they came to, or why it has none.
     control: str
     #: The reason, where there is one.
@@ -51,7 +56,8 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         case = f" [{self.case}]" if self.case else ""
         why = f" ({self.why})" if self.why else ""
-        return f"{self.verdict}: {self.say}{case}: {self.measure} = {self.measured}, {self.bound}{why}"
+        of = f" {self.of}" if self.of else ""
+        return f"{self.verdict}{of}: {self.say}{case}: {self.measure} = {self.measured}, {self.bound}{why}"
 
 
 class Verdicts(list):

@@ -162,7 +162,7 @@ fn costs(page: &mut String, profile: &Profile) {
 /// A mean with half the width of its 90 % interval.
 fn number(estimate: &Estimate, unit: &str) -> String {
     let mean = with_unit(estimate.mean, unit);
-    match spread(estimate.half90, estimate.rests_on(), estimate.mean, unit) {
+    match spread(estimate.half90, estimate, unit) {
         Some(spread) => format!("{mean} {spread}"),
         None => mean,
     }

@@ -9,10 +9,10 @@ use super::DistanceError;
 use crate::analysis::RepeatResult;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Activity, LinkPlan};
-use crate::report::{CaseData, Numbers, RunData, Sureness};
+use crate::report::{CaseData, Numbers, RunData};
 use crate::run::progress::Progress;
 use crate::run::{Options, RunFolder, execute, resume};
-use crate::stats::{Estimate, FEWEST, Level, Sample};
+use crate::stats::{ByOrder, Compared, Estimate, FEWEST, FEWEST_ORDERS, Level, OfOrders, Sample};
 
 /// How far a number may be off where links limit: goodput, download times, hit rates.
 const LINKS: f64 = 0.05;
@@ -297,17 +297,18 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     if left.mean <= least {
         return None;
     }
-    let sureness = Sureness::of(simulated, true, false, &predicted);
     // What it is compared with has no counts.
-    let predicted = Sample { counts: Vec::new(), ..sureness.sample(&predicted, None) };
-    let found = Sample { values: found.values(), ..Sample::default() };
+    let predicted = Sample { counts: Vec::new(), ..predicted.sample(None) };
+    let found = Sample { counts: Vec::new(), ..found.sample(None) };
     let part = |difference: f64| difference / left.mean;
     // What is compared is limited by links and processors, and spreads about its mean.
     let (found, predicted) = (found.spread_as_normal(), predicted.spread_as_normal());
     let interval = predicted.less(1.0, &found, false, Level::Ninety);
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
-    let beside = predicted.less_beside(1.0, &found, false).into_iter().map(part);
-    let agreement = unless_orders_differ(agreement(interval, measured.margin), measured.margin, beside);
+    let agreement = match predicted.by_order(1.0, &found) {
+        Some(by_order) => agreement_of_orders(&by_order, left.mean, measured.margin, interval),
+        None => agreement(interval, measured.margin),
+    };
     let agreement = unless_too_few(agreement, found.values.len());
     Some(Row {
         case: real.plan.case.clone(),
@@ -331,11 +332,14 @@ fn agreement(interval: Option<[f64; 2]>, margin: f64) -> Agreement {
     }
 }
 
-/// Nobody can say where an order of what happens at one instant that was not drawn says otherwise.
-fn unless_orders_differ(found: Agreement, margin: f64, mut beside: impl Iterator<Item = f64>) -> Agreement {
-    match beside.all(|part| (part.abs() <= margin) == (found == Agreement::Within)) {
-        true => found,
-        false => Agreement::Uncertain,
+/// The same in each order of what happens at one instant, where what was simulated hangs on that.
+fn agreement_of_orders(by_order: &ByOrder, mean: f64, margin: f64, interval: Option<[f64; 2]>) -> Agreement {
+    let is_near = |pair: Compared| pair.difference().abs() <= margin * mean.abs();
+    match by_order.say(FEWEST_ORDERS, is_near) {
+        OfOrders::All { met: true } => Agreement::Within,
+        OfOrders::All { met: false } => Agreement::Beyond,
+        OfOrders::Many => agreement(interval, margin),
+        OfOrders::NotAsPlanned { .. } | OfOrders::Mixed { .. } | OfOrders::TooFew => Agreement::Uncertain,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Numbers as people read them: short, with thousands set apart, with a unit and its prefix.
 
+use crate::stats::{DrawnOrders, Estimate};
+
 /// A width of less than this part of a number is one of rounding.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
@@ -116,19 +118,37 @@ pub(crate) fn with_spread(mean: f64, half: Option<f64>, digits: usize) -> String
 
 /// How sure a number over repeats is, behind it. Repeats that all brought the same number have a deviation of
 /// nothing; that the next one would bring it as well is not known, so that they are told and not an interval.
-/// A single one has an interval only where nothing in it is random. Where it rests on some of the valid
-/// repeats only, that is said as well.
+/// A single one has an interval only where nothing in it is random. Where it hangs on the order of what
+/// happens at one instant, or may do so, the orders are told, and between which numbers they lie.
 #[must_use]
-pub(crate) fn spread(half: Option<f64>, rests_on: [u64; 2], around: f64, unit: &str) -> Option<String> {
-    let [repeats, all] = rests_on;
+pub(crate) fn spread(half: Option<f64>, estimate: &Estimate, unit: &str) -> Option<String> {
     // What arithmetic leaves of equal numbers is no spread.
+    let around = estimate.mean;
     let half = half.map(|half| if half <= ROUNDING * around.abs() { 0.0 } else { half });
-    let of = if repeats < all { format!(" ({repeats} of {all} repeats)") } else { String::new() };
+    let written = |half| format!("± {}", half_width(half, around, unit));
+    if let Some(DrawnOrders { drawn, least, most }) = estimate.orders {
+        let orders = drawn_orders(drawn);
+        return Some(match half.filter(|half| *half > 0.0) {
+            Some(half) => format!("{} ({orders})", written(half)),
+            None if drawn < 2 => format!("({orders})"),
+            None if most - least <= ROUNDING * around.abs() => format!("({orders}, all equal)"),
+            None => format!("({orders}, {} to {})", with_unit(least, unit), with_unit(most, unit)),
+        });
+    }
     match half {
-        Some(half) if half <= 0.0 && repeats < all => Some(format!("in {repeats} of {all}")),
-        Some(half) if half <= 0.0 && repeats > 1 => Some(format!("in each of {repeats}")),
+        Some(half) if half <= 0.0 && estimate.count > 1 => Some(format!("in each of {}", estimate.count)),
         Some(half) if half <= 0.0 => Some("exactly".to_owned()),
-        half => half.map(|half| format!("± {}{of}", half_width(half, around, unit))),
+        half => half.map(written),
+    }
+}
+
+/// So many drawn orders, in words.
+#[must_use]
+pub(crate) fn drawn_orders(drawn: u64) -> String {
+    match drawn {
+        0 => "the planned order alone".to_owned(),
+        1 => "1 drawn order".to_owned(),
+        many => format!("{many} drawn orders"),
     }
 }
 
@@ -156,21 +176,25 @@ mod tests {
 
     #[test]
     fn equal_repeats_are_told_and_no_certainty_is_made_of_them() {
-        assert_eq!(spread(Some(0.0), [3, 3], 7.0, "s").as_deref(), Some("in each of 3"));
-        assert_eq!(spread(Some(0.5), [3, 3], 7.0, "s").as_deref(), Some("± 0.5\u{a0}s"));
-        assert_eq!(spread(Some(0.0), [1, 1], 7.0, "s").as_deref(), Some("exactly"), "nothing random in it");
-        assert_eq!(spread(None, [1, 1], 7.0, "s"), None);
-        assert_eq!(
-            spread(Some(1e-12), [3, 3], 7.0, "s").as_deref(),
-            Some("in each of 3"),
-            "that is rounding"
-        );
-        let drawn = spread(Some(0.5), [3, 5], 7.0, "s");
-        assert_eq!(
-            drawn.as_deref(),
-            Some("± 0.5\u{a0}s (3 of 5 repeats)"),
-            "two took no order that was drawn"
-        );
+        let of = |half, values: &[f64]| spread(half, &Estimate::of(values).unwrap(), "s");
+        assert_eq!(of(Some(0.0), &[7.0; 3]).as_deref(), Some("in each of 3"));
+        assert_eq!(of(Some(0.5), &[7.0; 3]).as_deref(), Some("± 0.5\u{a0}s"));
+        assert_eq!(of(Some(0.0), &[7.0]).as_deref(), Some("exactly"), "nothing random in it");
+        assert_eq!(of(None, &[7.0]), None);
+        assert_eq!(of(Some(1e-12), &[7.0; 3]).as_deref(), Some("in each of 3"), "that is rounding");
+    }
+
+    #[test]
+    fn of_what_hangs_on_an_order_the_orders_are_told() {
+        let of = |half, drawn: &[f64]| {
+            let orders = Some(DrawnOrders::of(drawn, &[7.0]));
+            spread(half, &Estimate { orders, ..Estimate::of(&[7.0, 7.5]).unwrap() }, "s").unwrap()
+        };
+        assert_eq!(of(None, &[]), "(the planned order alone)");
+        assert_eq!(of(None, &[7.0]), "(1 drawn order)");
+        assert_eq!(of(None, &[7.0; 5]), "(5 drawn orders, all equal)");
+        assert_eq!(of(None, &[7.0, 6.0, 8.0]), "(3 drawn orders, 6\u{a0}s to 8\u{a0}s)");
+        assert_eq!(of(Some(0.5), &[6.0; 20]), "± 0.5\u{a0}s (20 drawn orders)");
     }
 
     #[test]

@@ -15,11 +15,11 @@ const OF_WORKLOADS: u64 = 0x6f72_6465 << 32;
 #[serde(rename_all = "snake_case")]
 pub enum Simultaneous {
     /// As things were planned, in the end by the names of nodes and workloads: the first repeat's where
-    /// nothing is random.
+    /// nothing is random. Nobody has drawn it, nor that of the second repeat of earlier versions, which was
+    /// the other way round.
     #[default]
+    #[serde(alias = "reversed")]
     Planned,
-    /// The other way round: the second repeat's there.
-    Reversed,
     /// Drawn with the repeat's seed: that of all others.
     Drawn,
 }
@@ -35,14 +35,12 @@ pub struct OrderSeen {
 }
 
 impl Simultaneous {
-    /// That of a repeat, counted from 0. Two orders that nobody has drawn show soonest that nothing hangs on
-    /// them. Where something is random in any case repeats differ and nobody could tell by what: there each
-    /// is a draw, of the order as well.
+    /// That of a repeat, counted from 0. Where something is random in any case repeats differ and nobody
+    /// could tell by what: there each is a draw, of the order as well.
     #[must_use]
     pub fn of_repeat(repeat: u32, is_random: bool) -> Self {
         match repeat {
             0 if !is_random => Simultaneous::Planned,
-            1 if !is_random => Simultaneous::Reversed,
             _ => Simultaneous::Drawn,
         }
     }
@@ -51,7 +49,6 @@ impl Simultaneous {
     pub(crate) fn of_network(self, seed: u64) -> SimultaneousOrder {
         match self {
             Simultaneous::Planned => SimultaneousOrder::Planned,
-            Simultaneous::Reversed => SimultaneousOrder::Reversed,
             Simultaneous::Drawn => SimultaneousOrder::Drawn(seed),
         }
     }
@@ -60,7 +57,6 @@ impl Simultaneous {
     pub(crate) fn arrange<T>(self, list: &mut [T], seed: u64, node: usize) {
         match self {
             Simultaneous::Planned => {}
-            Simultaneous::Reversed => list.reverse(),
             Simultaneous::Drawn => {
                 let mut random = Random::derive(seed, OF_WORKLOADS | node as u64);
                 for place in (1..list.len()).rev() {
@@ -76,15 +72,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_repeat_has_the_order_of_the_first_reversed_and_later_ones_have_any() {
+    fn the_first_repeat_has_the_planned_order_and_every_later_one_draws_its_own() {
         let of = |repeat: u32| {
             let mut list = ['a', 'b', 'c'];
             Simultaneous::of_repeat(repeat, false).arrange(&mut list, u64::from(repeat), 2);
             list
         };
-        assert_eq!([of(0), of(1)], [['a', 'b', 'c'], ['c', 'b', 'a']]);
-        let later: std::collections::BTreeSet<_> = (2..60).map(of).collect();
+        assert_eq!(of(0), ['a', 'b', 'c']);
+        let later: std::collections::BTreeSet<_> = (1..60).map(of).collect();
         assert_eq!(later.len(), 6, "of three workloads there are six orders");
         assert_eq!(Simultaneous::of_repeat(0, true), Simultaneous::Drawn, "each is a draw");
+    }
+
+    #[test]
+    fn the_reversed_order_of_earlier_versions_is_none_that_anybody_has_drawn() {
+        let seen: OrderSeen = serde_json::from_str(r#"{"order": "reversed", "may_matter": true}"#).unwrap();
+        assert_eq!(seen.order, Simultaneous::Planned);
     }
 }

@@ -11,7 +11,6 @@ use super::figures::of_case;
 use super::files::write_figures;
 use super::plans;
 use super::quantity::{Quantity, SIX, quantity};
-use super::verdict::sureness::Sureness;
 use super::{html, pdf};
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
@@ -19,7 +18,9 @@ use crate::experiment::plan::NodeIndex;
 use crate::figure::number::{short, spread, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
-use crate::stats::{ENOUGH, Estimate, FEWEST, Level, Sample};
+use crate::stats::{
+    ByOrder, Claim, Compared, ENOUGH, Estimate, FEWEST, FEWEST_ORDERS, Level, OfOrders, Sample, mean,
+};
 
 /// A smaller difference than this part of a number is none to speak of, however sure it is.
 const LEAST_PART: f64 = 0.01;
@@ -51,22 +52,32 @@ pub struct Pair {
 impl Pair {
     /// Do the 95 % confidence intervals of the two means not meet, and is that more than anybody would care
     /// for? Few repeats and equal ones leave them as open as for [verdicts](super::verdicts): where they then
-    /// meet, nobody can say.
+    /// meet, nobody can say. What hangs on the order of what happens at one instant is compared in each
+    /// order.
     #[must_use]
     pub fn differs(&self) -> Option<bool> {
+        self.judged().map(|(differs, _)| differs)
+    }
+
+    /// Where the two hang on the order of what happens at one instant, of what it is known whether they
+    /// differ.
+    #[must_use]
+    pub fn of(&self) -> Option<Claim> {
+        self.judged().and_then(|(_, claim)| claim)
+    }
+
+    fn judged(&self) -> Option<(bool, Option<Claim>)> {
         let [one, two] = &self.samples;
+        if let Some(by_order) = one.by_order(1.0, two) {
+            return differs_in_orders(&by_order).map(|(differs, claim)| (differs, Some(claim)));
+        }
         let (a, b) = one.interval(Level::NinetyFive).zip(two.interval(Level::NinetyFive))?;
         let do_meet = a.low <= b.high && b.low <= a.high;
-        if do_meet && !(one.is_settled() && two.is_settled()) {
+        if do_meet && !(one.has_enough() && two.has_enough()) {
             return None;
         }
-        // Orders that nobody has drawn are in no interval, and a difference that they turn round is none.
-        let is_more = one.less_beside(1.0, two, false).into_iter().map(|difference| difference > 0.0);
-        if !do_meet && is_more.into_iter().any(|is_more| is_more != (a.low > b.high)) {
-            return None;
-        }
-        let difference = (self.a.mean - self.b.mean).abs();
-        Some(!do_meet && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
+        let means = Compared { value: self.a.mean, other: self.b.mean };
+        Some((!do_meet && is_more_than_nothing(means), None))
     }
 
     /// How far apart the means are, as a part of the greater one.
@@ -87,12 +98,38 @@ impl Pair {
     pub fn words(&self) -> (String, String) {
         let (unit, factor) = unit(&self.measure);
         let words = |estimate: &Estimate| {
-            let mean = with_unit(estimate.mean * factor, unit);
-            let half = estimate.half95.map(|half| half * factor);
-            let spread = spread(half, estimate.rests_on(), estimate.mean * factor, unit);
+            let estimate = estimate.times(factor);
+            let mean = with_unit(estimate.mean, unit);
+            let spread = spread(estimate.half95, &estimate, unit);
             spread.map_or_else(|| mean.clone(), |spread| format!("{mean} {spread}"))
         };
         (words(&self.a), words(&self.b))
+    }
+}
+
+/// Is a difference one to speak of?
+fn is_more_than_nothing(pair: Compared) -> bool {
+    pair.difference().abs() > LEAST_PART * pair.value.abs().max(pair.other.abs())
+}
+
+/// Whether the two differ in most orders, and always the same way; of many orders that say different things,
+/// whether their means do.
+fn differs_in_orders(by_order: &ByOrder) -> Option<(bool, Claim)> {
+    match by_order.say(FEWEST_ORDERS, is_more_than_nothing) {
+        OfOrders::All { met: true } => {
+            let all = || by_order.drawn.iter().chain(&by_order.planned);
+            let is_one_way = [1.0, -1.0].iter().any(|way| all().all(|pair| pair.difference() * way > 0.0));
+            is_one_way.then_some((true, Claim::MostOrders))
+        }
+        OfOrders::All { met: false } => Some((false, Claim::MostOrders)),
+        OfOrders::Many => {
+            let interval = by_order.interval(Level::NinetyFive)?;
+            let mean = |of: fn(&Compared) -> f64| mean(&by_order.drawn.iter().map(of).collect::<Vec<_>>());
+            let means = Compared { value: mean(|pair| pair.value), other: mean(|pair| pair.other) };
+            let differs = (interval.low > 0.0 || interval.high < 0.0) && is_more_than_nothing(means);
+            Some((differs, Claim::MeanOfOrders))
+        }
+        OfOrders::NotAsPlanned { .. } | OfOrders::Mixed { .. } | OfOrders::TooFew => None,
     }
 }
 
@@ -138,14 +175,8 @@ impl Comparison {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
                 let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
-                let parsed = measure.parse::<Measure>().ok();
-                let most = parsed.as_ref().and_then(Measure::most);
-                let is_of_hashes = parsed.as_ref().is_some_and(Measure::is_of_hashes);
-                let samples = [(&a, left), (&b, right)].map(|(run, case)| {
-                    let numbers = case.numbers(measure, "mean");
-                    let sureness = Sureness::of(case, run.record.is_virtual(), is_of_hashes, &numbers);
-                    sureness.sample(&numbers, most)
-                });
+                let most = measure.parse::<Measure>().ok().and_then(|measure| measure.most());
+                let samples = [left, right].map(|case| case.numbers(measure, "mean").sample(most));
                 let exact = [samples[0].exact, samples[1].exact];
                 pairs.extend(means.map(|(a, b)| Pair {
                     case: left.plan.case.clone(),
@@ -220,6 +251,13 @@ impl Comparison {
             count(Some(false)),
             count(None)
         ));
+        let in_orders = self.pairs.iter().filter(|pair| pair.of().is_some()).count();
+        if in_orders > 0 {
+            lines.push(format!(
+                "{in_orders} of them hang on the order of what happens at one instant, or may do so: of these it \
+                 is said of most orders."
+            ));
+        }
         let mut most: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.differs() == Some(true)).collect();
         most.sort_by(|one, other| other.part().total_cmp(&one.part()));
         let named = most.iter().take(MOST_NAMED).map(|pair| {
@@ -378,10 +416,12 @@ impl Comparison {
                 continue;
             }
             let (a, b) = pair.words();
-            let differs = match pair.differs() {
-                Some(true) => "yes, beyond both 95 % intervals",
-                Some(false) => "not beyond their 95 % intervals",
-                None => "–",
+            let differs = match (pair.differs(), pair.of()) {
+                (Some(true), None) => "yes, beyond both 95 % intervals".to_owned(),
+                (Some(false), None) => "not beyond their 95 % intervals".to_owned(),
+                (Some(true), Some(claim)) => format!("yes, {}", claim.place()),
+                (Some(false), Some(claim)) => format!("no, {}", claim.place()),
+                (None, _) => "–".to_owned(),
             };
             let ratio = pair.ratio().map_or_else(|| "–".to_owned(), short);
             table.rows.push(vec![

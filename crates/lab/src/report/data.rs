@@ -63,6 +63,8 @@ const MOST_DRAWN: usize = 12;
 pub struct CaseData {
     /// What was done.
     pub plan: Plan,
+    /// Whether it was in virtual time.
+    pub is_virtual: bool,
     /// Every repeat's numbers.
     pub results: Vec<RepeatResult>,
     /// What virtual time counted in each repeat; nothing of real forwarders.
@@ -341,6 +343,7 @@ impl RunData {
         for (case, mut plan) in plans.into_iter().enumerate() {
             plan.schedule.repeats = record.repeats;
             let found = Repeats::read((folder, &record, &own), case, &plan, &mut recorded, &mut check);
+            let is_virtual = record.is_virtual();
             faults.of_case(folder, case, &plan, &found.lost);
             found.results.iter().for_each(|result| faults.look_for_its_run(result));
             found.in_folders().for_each(|result| faults.look_for_hashes(result));
@@ -357,7 +360,7 @@ impl RunData {
             let shown_repeat = shown_repeat.unwrap_or(0);
             let counts = data.iter().filter_map(|data| data.network.clone()).collect();
             let shown = data.swap_remove(shown_repeat);
-            cases.push(CaseData { plan, results, counts, shown, shown_repeat, missing, altered });
+            cases.push(CaseData { plan, is_virtual, results, counts, shown, shown_repeat, missing, altered });
         }
         faults.of_record(folder, &record);
         if cases.is_empty() {

@@ -46,5 +46,4 @@ pub use results::{Row, result_rows, results_markdown, write_results_pictures};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,
 };
-pub(crate) use verdict::sureness::Sureness;
 pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, unit_of, verdicts};

@@ -11,6 +11,7 @@ use super::ranges;
 use super::verdict::{Outcome, Verdict, verdicts};
 use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 use crate::prose::{capitalised, code, indented, name, sentence, sentences, wrapped};
+use crate::stats::Claim;
 
 /// A statement and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,6 +43,13 @@ pub struct Row {
     pub control: String,
     /// The verdict's words.
     pub verdict: &'static str,
+    /// Where it hangs on the order of what happens at one instant, of what it is confirmed or contradicted.
+    pub of: Option<Claim>,
+    /// How many drawn orders the number is of, where it hangs on them or may do so.
+    pub drawn_orders: Option<u64>,
+    /// Both in words.
+    #[serde(skip)]
+    pub said: String,
     /// Its reason, where it has one.
     pub why: String,
     /// What has to be known of the run's folder: what is not as the run left it, and what nobody would see
@@ -72,6 +80,9 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         command: command(run),
         plan: run.plan_hash(),
         verdict: verdict.words(),
+        of: verdict.of,
+        drawn_orders: verdict.measured.and_then(|found| Some(found.orders?.drawn)),
+        said: verdict.said(),
         control: verdict.control_words(),
         case: verdict.case,
         say: verdict.say,
@@ -122,9 +133,10 @@ fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdic
 it is assumed that all repeats would spread as these do, and said so. Where a part of a whole was counted, the
 counts stand beside, and the interval that decides is no narrower than they leave it. *In each of 3* says that
 all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
-experiment is random and nothing hangs on [the order of what happens at one instant](lab.md#verdicts); *3 of 5
-repeats* that the number rests on those that have drawn that order, because it makes a difference. What links
-carry in a second is written in bits.
+experiment is random and nothing hangs on [the order of what happens at one instant](lab.md#one-instant). *5
+drawn orders* says that it may hang on that order. Then a verdict is *of most orders*: all of five or more that
+were drawn, and the planned one, say so. Only of twenty or more that say different things it is *on the mean of
+the orders*. What links carry in a second is written in bits.
 ";
 
 /// The page of results. `pictures` is the folder of the figures over parameters as the page names it, which
@@ -324,7 +336,7 @@ fn statements(page: &mut String, rows: &[Row]) {
     let Some(first) = rows.first() else { return };
     let is_one = rows.len() == 1;
     let head = match is_one {
-        true => format!("**{}**: {}{}", first.verdict, sentence(&statement(first)), why(first)),
+        true => format!("**{}**: {}{}", first.said, sentence(&statement(first)), why(first)),
         false => sentences(&sentence(first.say.trim_start_matches("… "))),
     };
     page.push_str(&indented("- ", "  ", &head));
@@ -334,7 +346,7 @@ fn statements(page: &mut String, rows: &[Row]) {
     for row in rows {
         let entry = match is_one {
             true => found(row),
-            false => format!("**{}** ({}).{} {}", row.verdict, name(&row.case), why(row), found(row)),
+            false => format!("**{}** ({}).{} {}", row.said, name(&row.case), why(row), found(row)),
         };
         page.push_str(&indented("  - ", "    ", &entry));
     }

@@ -11,6 +11,7 @@ use super::{factors, pdf};
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::{Measure, MeasureError, SUMMARIES};
 use crate::figure::{Data, Drawing};
+use crate::stats::Estimate;
 
 /// A figure of a report.
 #[derive(Debug, Clone)]
@@ -62,10 +63,17 @@ pub enum UnknownMeasure {
     },
 }
 
+/// How many drawn orders a number is of; 0 where it hangs on none.
+fn drawn_orders(found: Option<Estimate>) -> i64 {
+    let drawn = found.and_then(|found| found.orders).map_or(0, |orders| orders.drawn);
+    i64::try_from(drawn).unwrap_or(i64::MAX)
+}
+
 /// A row for each case: what was varied, and of the measure, such as `files.goodput` or `n2.pending.max`, the
 /// mean over valid repeats and how well it is known. The columns `low` and `high` are the ends of the 95 %
 /// confidence interval; they are missing of a single repeat, and all numbers are of a case that has no valid
-/// one.
+/// one. Where a number hangs on the order of what happens at one instant, or may do so, `drawn orders` says
+/// of how many it is; of fewer than twenty there is no interval.
 ///
 /// # Errors
 ///
@@ -83,12 +91,13 @@ pub fn estimates_table(run: &RunData, measure: &str) -> Result<Data, UnknownMeas
     let estimates: Vec<_> = cases.iter().map(|case| case.estimate(&key, &asked.summary)).collect();
     let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
     let names: Vec<&str> = cases.iter().map(|case| case.plan.case.as_str()).collect();
-    let list = |of: &dyn Fn(&crate::stats::Estimate) -> Option<f64>| -> Vec<f64> {
+    let list = |of: &dyn Fn(&Estimate) -> Option<f64>| -> Vec<f64> {
         estimates.iter().map(|estimate| number(estimate.as_ref().and_then(of))).collect()
     };
     let valid = cases.iter().map(|case| i64::try_from(valid_repeats(case)).unwrap_or(i64::MAX));
     Ok(with_factors(run, &names)
         .whole("valid repeats", valid.collect())
+        .whole("drawn orders", estimates.iter().map(|estimate| drawn_orders(*estimate)).collect())
         .numbers("mean", list(&|estimate| Some(estimate.mean)))
         .numbers("deviation", list(&|estimate| Some(estimate.deviation)))
         .numbers("low", list(&|estimate| estimate.half95.map(|half| estimate.mean - half)))
@@ -178,6 +187,8 @@ pub fn verdicts_table(list: &[Verdict]) -> Data {
         .words("unit", words(&|verdict| verdict.unit.to_owned()))
         .words("bound", words(&|verdict| verdict.bound.clone()))
         .words("verdict", words(&|verdict| verdict.words().to_owned()))
+        .words("of", words(&|verdict| verdict.of.map_or_else(String::new, |claim| claim.words().to_owned())))
+        .whole("drawn orders", list.iter().map(|verdict| drawn_orders(verdict.measured)).collect())
         .words("control", words(&Verdict::control_words))
         .words("why", words(&|verdict| verdict.why.clone()))
         .booleans("good", list.iter().map(Verdict::is_good).collect())

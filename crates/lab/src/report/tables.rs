@@ -7,14 +7,14 @@ use super::quantity::{Quantity, SIX};
 use super::verdict::{ControlRow, Outcome, Verdict, controls as control_rows};
 use crate::analysis::Gate;
 use crate::experiment::plan::{Activity, NodePlan, Workload};
-use crate::figure::number::{ROUNDING, half_width, spread, with_unit};
+use crate::figure::number::{ROUNDING, drawn_orders, half_width, spread, with_unit};
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
 fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
-    let mean = with_unit(estimate.mean * factor, unit);
-    let half = estimate.half95.map(|half| half * factor);
-    match spread(half, estimate.rests_on(), estimate.mean * factor, unit) {
+    let estimate = estimate.times(factor);
+    let mean = with_unit(estimate.mean, unit);
+    match spread(estimate.half95, &estimate, unit) {
         Some(spread) => format!("{mean} {spread}"),
         None => mean,
     }
@@ -49,7 +49,7 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         }
         row.push(Cell::new(verdict.bound.as_str()));
         row.push(measured);
-        row.push(Cell::new(verdict.words()).with(verdict.why.as_str()).toned(tone));
+        row.push(Cell::new(verdict.said()).with(verdict.why.as_str()).toned(tone));
         table.rows.push(row);
     }
     table
@@ -193,9 +193,9 @@ pub(super) fn repeats(case: &CaseData) -> Table {
         table.rows.push(vec![
             of.into(),
             what.into(),
-            match estimate.rests_on() {
-                [count, all] if count < all => format!("{count} of {all}").into(),
-                [count, _] => count.to_string().into(),
+            match estimate.orders {
+                Some(orders) => drawn_orders(orders.drawn).into(),
+                None => estimate.count.to_string().into(),
             },
             number(estimate.mean),
             number(estimate.deviation),

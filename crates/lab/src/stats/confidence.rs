@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::difference::{Level, Sample};
+use super::orders::DrawnOrders;
 use super::summary::Summary;
 
 /// Quantiles of Student's t for two-sided confidence of 90 % and 95 %, by degrees of freedom from 1. Behind
@@ -49,10 +51,9 @@ pub fn student_t(degrees: u64) -> Option<(f64, f64)> {
 /// A mean over repeats and how well it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Repeats that it rests on.
+    /// Repeats that it rests on: those that drew their order, where it hangs on that.
     pub count: u64,
-    /// Valid repeats: more than it rests on where two took an order of what happens at one instant that
-    /// nobody has drawn, and it matters.
+    /// Valid repeats.
     pub repeats: u64,
     /// The mean.
     pub mean: f64,
@@ -62,13 +63,47 @@ pub struct Estimate {
     pub half90: Option<f64>,
     /// Half the width of the 95 % confidence interval.
     pub half95: Option<f64>,
+    /// Where it hangs on the order of what happens at one instant, or may do so, the orders that it is of. Of
+    /// fewer than twenty it has no interval, and of equal ones neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<DrawnOrders>,
 }
 
 impl Estimate {
-    /// Of how many repeats it is, and how many there are.
+    /// In another unit.
     #[must_use]
-    pub fn rests_on(&self) -> [u64; 2] {
-        [self.count, self.repeats]
+    pub fn times(self, factor: f64) -> Self {
+        let times = |number: f64| number * factor;
+        let orders = self.orders.map(|orders| DrawnOrders {
+            least: times(orders.least),
+            most: times(orders.most),
+            ..orders
+        });
+        Estimate {
+            mean: times(self.mean),
+            deviation: times(self.deviation),
+            half90: self.half90.map(times),
+            half95: self.half95.map(times),
+            orders,
+            ..self
+        }
+    }
+
+    /// Over repeats of a sample, of which there are so many with those that do not count; nothing of none.
+    #[must_use]
+    pub fn of_sample(sample: &Sample, repeats: usize) -> Option<Self> {
+        let Some(planned) = &sample.planned else { return Estimate::of(&sample.values) };
+        let planned: Vec<f64> = planned.iter().map(|(_, value)| *value).collect();
+        let counting = if sample.values.is_empty() { &planned } else { &sample.values };
+        let found = Estimate::of(counting)?;
+        let half = |level| sample.interval(level).map(|interval| (interval.high - interval.low) / 2.0);
+        Some(Estimate {
+            repeats: repeats as u64,
+            half90: half(Level::Ninety),
+            half95: half(Level::NinetyFive),
+            orders: Some(DrawnOrders::of(&sample.values, &planned)),
+            ..found
+        })
     }
 
     /// Of one number a repeat; nothing of none.
@@ -84,6 +119,7 @@ impl Estimate {
             deviation: summary.deviation,
             half90: quantiles.map(|(t, _)| t * error),
             half95: quantiles.map(|(_, t)| t * error),
+            orders: None,
         })
     }
 }

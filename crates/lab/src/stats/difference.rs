@@ -20,11 +20,11 @@ pub struct Sample {
     /// Of which counts each of them is, where it is a part of a whole or in proportion to one; empty where
     /// nobody knows.
     pub counts: Vec<Counted>,
-    /// Numbers of repeats that nobody has drawn, as those of the first two orders of what happens at one
-    /// instant. They are in no mean and no interval, and must not say otherwise.
-    pub beside: Vec<f64>,
-    /// Are these no draws, so that their spread says nothing of others?
-    pub is_no_draw: bool,
+    /// Of which repeat each of them is; of one after the other from 0 on where nothing is said.
+    pub repeats: Vec<u32>,
+    /// Where nothing but the order of what happens at one instant makes the numbers others, the numbers of
+    /// orders that nobody has drawn, each with its repeat. They are not among `values`.
+    pub planned: Option<Vec<(u32, f64)>>,
 }
 
 /// How sure an interval is.
@@ -57,10 +57,11 @@ impl Interval {
 }
 
 impl Sample {
-    /// The mean of its numbers; not a number where it has none.
+    /// The mean of its numbers, of those that were not drawn where there are no others; not a number where it
+    /// has none.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        mean(&self.values)
+        if self.values.is_empty() { mean(&self.all().collect::<Vec<_>>()) } else { mean(&self.values) }
     }
 
     /// Did all repeats bring the same number, though they need not have?
@@ -89,30 +90,27 @@ impl Sample {
     /// Does their interval rest on the assumption that others would spread as these do?
     #[must_use]
     pub fn rests_on_spread(&self) -> bool {
-        self.enough() == FEWEST && self.is_settled()
+        let has_interval = !self.hangs_on_order() || self.interval(Level::NinetyFive).is_some();
+        self.enough() == FEWEST && self.has_enough() && has_interval
     }
 
-    /// Are these as many? Those beside are looked at as well, each for itself, and count here: with them as
-    /// many orders were tried.
+    /// Are these as many?
     #[must_use]
-    pub fn is_settled(&self) -> bool {
-        let looked_at = match self.enough() {
-            ENOUGH => self.values.len(),
-            _ => self.values.len() + self.beside.len(),
-        };
-        looked_at >= self.enough()
+    pub fn has_enough(&self) -> bool {
+        self.values.len() >= self.enough()
     }
 
     /// Where the mean lies; nothing when nobody can say. An end may be infinite.
     #[must_use]
     pub fn interval(&self, level: Level) -> Option<Interval> {
-        if self.is_no_draw && !(self.by_construction && are_equal(&self.values)) {
-            return None;
+        if self.hangs_on_order() {
+            let nothing = Sample { values: vec![0.0], exact: true, ..Sample::default() };
+            return self.by_order(1.0, &nothing)?.interval(level);
         }
         let MeanError { mean, error, degrees } = self.mean_error()?;
         let by_spread = half(error, degrees, level).map(|half| Interval::around(mean, half))?;
         let settled = self.by_counts(level).map_or(by_spread, |by_counts| by_spread.or_wider(by_counts));
-        if self.is_settled() {
+        if self.has_enough() {
             return Some(settled);
         }
         let open = unseen::interval(&self.values, self.most, level);
@@ -123,7 +121,7 @@ impl Sample {
     /// all repeats are the same.
     #[must_use]
     pub fn by_counts(&self, level: Level) -> Option<Interval> {
-        if self.exact || self.by_construction || are_equal(&self.values) {
+        if self.exact || self.by_construction || self.hangs_on_order() || are_equal(&self.values) {
             return None;
         }
         if self.counts.len() != self.values.len() {
@@ -138,11 +136,14 @@ impl Sample {
 
     /// Where the difference to so many times another lies. Numbers of the same repeats are taken together,
     /// repeat by repeat; others by Welch's rule. Where repeats leave something open, what is left open on
-    /// both sides comes together.
+    /// both sides comes together. Where one of them hangs on an order, it is that of orders, one by one.
     #[must_use]
     pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
+        if let Some(by_order) = self.by_order(times, other) {
+            return by_order.interval(level);
+        }
         self.interval(level).and(other.interval(level))?;
-        if !self.is_settled() || !other.is_settled() {
+        if !self.has_enough() || !other.has_enough() {
             return self.apart(times, other, level);
         }
         let by_spread = self.less_by_spread(times, other, are_paired, level)?;
@@ -161,7 +162,7 @@ impl Sample {
     fn less_by_spread(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
         if let Some(differences) = self.differences(times, other).filter(|_| are_paired) {
             // Differences that are equal by chance say no more than equal numbers do.
-            return if differences.is_settled() {
+            return if differences.has_enough() {
                 differences.interval(level)
             } else {
                 self.apart(times, other, level)
@@ -213,25 +214,6 @@ impl Sample {
             by_construction: self.by_construction && other.by_construction,
             ..Sample::default()
         })
-    }
-
-    /// The differences to so many times another where either was not drawn: of the same repeats one by one,
-    /// of others each against each.
-    #[must_use]
-    pub fn less_beside(&self, times: f64, other: &Sample, are_paired: bool) -> Vec<f64> {
-        if self.beside.is_empty() && other.beside.is_empty() {
-            return Vec::new();
-        }
-        if are_paired && self.beside.len() == other.beside.len() {
-            let pairs = self.beside.iter().zip(&other.beside);
-            return pairs.map(|(one, two)| one - times * two).collect();
-        }
-        let all = |sample: &Sample| match sample.beside.as_slice() {
-            [] => sample.mean_error().map(|found| found.mean).into_iter().collect(),
-            beside => beside.to_vec(),
-        };
-        let others = all(other);
-        all(self).into_iter().flat_map(|one| others.iter().map(move |two| one - times * two)).collect()
     }
 
     /// The difference of what lies anywhere in its own interval: wider than needed, and right whatever the

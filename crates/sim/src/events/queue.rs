@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn events_come_in_order_of_time_at_equal_times_of_ranks_and_then_as_they_were_planned() {
-        let orders = [SimultaneousOrder::Planned, SimultaneousOrder::Reversed, SimultaneousOrder::Drawn(4)];
+        let orders = [SimultaneousOrder::Planned, SimultaneousOrder::Drawn(3), SimultaneousOrder::Drawn(4)];
         for order in orders {
             events_come_in(order);
         }

@@ -18,8 +18,6 @@ pub enum SimultaneousOrder {
     /// In the order in which they were planned.
     #[default]
     Planned,
-    /// What comes from the node that was added last is first, and what the network's owner has planned last.
-    Reversed,
     /// In an order of nodes, and of applications, that is drawn with this seed.
     Drawn(u64),
 }
@@ -33,8 +31,6 @@ pub(crate) struct Rank(u64);
 const NUMBER_BITS: u32 = 44;
 /// Those bits.
 pub(crate) const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
-/// The last rank. In networks of more nodes some have the same, and what they do comes as it was planned.
-const LAST: u64 = u64::MAX >> NUMBER_BITS;
 
 /// The streams from which ranks are drawn.
 const OF_OWNER: u64 = 4 << 32;
@@ -52,21 +48,20 @@ impl Rank {
 impl SimultaneousOrder {
     /// The rank of what the owner of the network plans.
     pub(crate) fn of_owner(self) -> Rank {
-        self.rank(0, OF_OWNER)
+        self.rank(OF_OWNER)
     }
 
     pub(crate) fn of_node(self, node: NodeId) -> Rank {
-        self.rank(u64::from(node.0) + 1, OF_NODES | u64::from(node.0))
+        self.rank(OF_NODES | u64::from(node.0))
     }
 
     pub(crate) fn of_application(self, application: AppId) -> Rank {
-        self.rank(u64::from(application.0) + 1, OF_APPLICATIONS | u64::from(application.0))
+        self.rank(OF_APPLICATIONS | u64::from(application.0))
     }
 
-    fn rank(self, place: u64, stream: u64) -> Rank {
+    fn rank(self, stream: u64) -> Rank {
         let rank = match self {
             SimultaneousOrder::Planned => 0,
-            SimultaneousOrder::Reversed => LAST - place.min(LAST),
             SimultaneousOrder::Drawn(seed) => Random::derive(seed, stream).next_u64() >> NUMBER_BITS,
         };
         Rank(rank << NUMBER_BITS)
@@ -83,8 +78,9 @@ pub(crate) enum Cause {
 /// Events of one instant among which more than this would have to be looked through are taken to meet.
 const MOST_TOUCHED: usize = 64;
 
-/// Whether there were ties: things of different causes that happened to one node at one instant. As long as
-/// there were none, nothing hangs on the order of what happens at one instant, for a node sees nothing of it.
+/// Whether there were ties: things of different causes that happened to one node at one instant, or packets
+/// of different nodes that came to one shared link at one instant. As long as there were none, nothing hangs
+/// on the order of what happens at one instant, for neither a node nor a link sees anything of it.
 #[derive(Debug, Default)]
 pub(crate) struct Ties {
     pub(crate) any: bool,
@@ -128,14 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reversed_order_is_that_of_numbers_turned_round_with_the_owner_last() {
-        let order = SimultaneousOrder::Reversed;
-        let ranks: Vec<u64> = [order.of_owner(), order.of_node(NodeId(0)), order.of_node(NodeId(7))]
-            .into_iter()
-            .map(|rank| rank.with(0))
-            .collect();
-        assert!(ranks[0] > ranks[1] && ranks[1] > ranks[2], "{ranks:?}");
-        assert_eq!(order.of_node(NodeId(u32::MAX)).with(5), 5, "there is no rank before the first");
+    fn as_planned_nobody_is_before_anybody_else_by_rank() {
         let planned = SimultaneousOrder::Planned;
         assert_eq!((planned.of_owner(), planned.of_node(NodeId(3))), (Rank(0), Rank(0)));
     }

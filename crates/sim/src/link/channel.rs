@@ -22,6 +22,8 @@ pub(crate) struct Channel {
     pub(crate) rank: Rank,
     /// Whether all ends share the channel: then packets are lost for each receiver by itself.
     pub(crate) is_shared: bool,
+    /// When something was last put on it, and from which end, if all ends share it.
+    last_sent: Option<(Instant, EndId)>,
     /// The services at its ends, if it carries frames.
     pub(crate) framed: Option<FramedId>,
     /// The end that the packets in a queue under CoDel come from.
@@ -85,6 +87,7 @@ impl Channel {
             end,
             rank: Rank::default(),
             is_shared,
+            last_sent: None,
             framed,
             from_end: end,
             departure: None,
@@ -142,6 +145,13 @@ impl Channel {
             }
         };
         orphans
+    }
+
+    /// Something is put on it from this end: has something else come from another one at this instant? Which
+    /// of the two goes first then, nothing in the world says.
+    pub(crate) fn meets_another(&mut self, now: Instant, end: EndId) -> bool {
+        let before = self.last_sent.replace((now, end));
+        before.is_some_and(|(at, other)| at == now && other != end)
     }
 
     /// Becomes the receiving end of `other`, which is in another part.

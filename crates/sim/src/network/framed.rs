@@ -56,6 +56,7 @@ impl Core {
     /// Offers a frame to the link that its face leads to.
     pub(crate) fn put_frame_on_link(&mut self, channel: ChannelId, end: EndId, carried: OnLink) {
         let OnLink::Frame(frame) = carried else { return };
+        self.note_sending(channel, end);
         let frame_bytes = self.in_flight.frames.get(frame).len() as u32;
         match self.channels[channel].offer(self.now, carried, frame_bytes) {
             Offer::Departs { at, .. } => self.launch(channel, end, at, carried),

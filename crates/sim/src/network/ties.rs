@@ -1,4 +1,4 @@
-//! Ties: what happens to one node at one instant from different causes.
+//! Ties: what happens to one node, or comes to one shared link, at one instant from different causes.
 
 use crate::arena::{ChannelId, EndId, FramedId, Id};
 use crate::core::Core;
@@ -14,6 +14,15 @@ impl Core {
             self.touch_by(first);
         }
         self.touch_by(source);
+    }
+
+    /// Something is put on a link from this end. On a shared one it may meet what another end sends.
+    #[inline(always)]
+    pub(crate) fn note_sending(&mut self, number: ChannelId, end: EndId) {
+        let channel = &mut self.channels[number];
+        if channel.is_shared {
+            self.ties.any |= channel.meets_another(self.now, end);
+        }
     }
 
     fn touch_by(&mut self, source: Source) {

@@ -33,7 +33,7 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
     }
     let page = report.map(|folder| comparison.write(folder)).transpose().map_err(ToolError::other)?;
     if matches!(form, Form::Json) {
-        let pairs = serde_json::to_value(&comparison.pairs).map_err(ToolError::other)?;
+        let pairs = comparison.pairs.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         output::json(
             &serde_json::json!({ "summary": comparison.summary(), "unhashed": unhashed, "pairs": pairs }),
         )?;
@@ -61,6 +61,17 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
     Ok(code(&comparison))
 }
 
+/// A measure of both, whether they differ, and of what that is known.
+fn row(pair: &Pair) -> Result<serde_json::Value, ToolError> {
+    let mut row = serde_json::to_value(pair).map_err(ToolError::other)?;
+    if let Some(fields) = row.as_object_mut() {
+        fields.insert("differs".to_owned(), pair.differs().into());
+        let of = serde_json::to_value(pair.of()).map_err(ToolError::other)?;
+        fields.insert("of".to_owned(), of);
+    }
+    Ok(row)
+}
+
 /// Two runs that are there whole can be compared; of others the numbers say less.
 fn code(comparison: &Comparison) -> ExitCode {
     if comparison.is_incomplete() { ExitCode::from(NOT_COMPLETE) } else { ExitCode::SUCCESS }
@@ -86,7 +97,7 @@ fn list(out: &mut Vec<u8>, pairs: &[&Pair]) -> Result<(), ToolError> {
         writeln!(
             out,
             "\n± is 95 % confidence by how repeats spread; * marks means that differ beyond what repeats leave \
-             open, and by more than 1 %."
+             open, or in most of the orders that were drawn, and by more than 1 %."
         )?;
     }
     Ok(())

@@ -112,7 +112,7 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
             verdict.say, verdict.measure, verdict.bound
         );
         let colour = in_colour.then(|| colour(verdict.outcome));
-        output::coloured(colour, verdict.words(), &one_line(&text))?;
+        output::coloured(colour, &verdict.said(), &one_line(&text))?;
     }
     for note in run.notes() {
         output::line(format_args!("  {}", one_line(&note)))?;

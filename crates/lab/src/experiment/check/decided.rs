@@ -138,7 +138,10 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
         let is_same = relation == Relation::Same;
         let lower = (is_same || relation == Relation::NeverAbove) && (is_chain || times >= 1.0);
         let higher = (is_same || relation == Relation::NeverBelow) && (is_chain || times <= 1.0);
+        let margin = expect.margin.map_or(0.05, |share| share.0);
         let what = match field {
+            "same_as" if is_same && (times - 1.0).abs() <= margin * times => ALWAYS,
+            "same_as" if is_same => NEVER,
             "at_most" if lower => ALWAYS,
             "at_least" if higher => ALWAYS,
             "more_than" | "falls" if lower => NEVER,
@@ -147,8 +150,13 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
             "more_than" | "falls" if higher && is_strict(&one, &other) => ALMOST_ALWAYS,
             _ => continue,
         };
-        let order = if lower { "above" } else { "below" };
-        let message = format!("`{one}` is never {order} `{other}`: {what}");
+        let message = match (is_same, lower) {
+            (true, _) => format!(
+                "`{one}` and `{other}` are one number, and {times} times it is held against it: {what}"
+            ),
+            (false, true) => format!("`{one}` is never above `{other}`: {what}"),
+            (false, false) => format!("`{one}` is never below `{other}`: {what}"),
+        };
         list.push(Undecidable::new(field, message, "name another measure, or `times`"));
     }
     list

@@ -128,7 +128,20 @@ pub(super) fn range(plan: &Plan, measure: &Measure) -> Range {
         "sum" | "deviation" if !is_number => f64::INFINITY,
         _ => measure.most().or_else(|| most(plan, measure)).unwrap_or(f64::INFINITY),
     };
-    Range { least: 0.0, most }
+    let is_index =
+        measure.quantity == "fairness" && !["sum", "deviation"].contains(&measure.summary.as_str());
+    let least = if is_index { least_index(plan, measure) } else { 0.0 };
+    Range { least, most }
+}
+
+/// The least that Jain's index can be: that of one who has everything.
+fn least_index(plan: &Plan, measure: &Measure) -> f64 {
+    let of = plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject);
+    let nodes = of.filter_map(|workload| match &workload.does {
+        Activity::Consume(consumer) => Some(consumer.nodes.len()),
+        _ => None,
+    });
+    nodes.max().map_or(0.0, |nodes| 1.0 / nodes.max(1) as f64)
 }
 
 /// The most of what the file asks for: of so many transfers no more are begun, and none takes longer than the

@@ -180,11 +180,33 @@ fn a_statement_that_a_gate_or_the_arithmetic_of_summaries_decides_is_a_mistake()
         ("a.goodput.max", "falls = [\"a.goodput.mean\"]", "decided by arithmetic"),
         ("a.goodput.min", "rises = [\"a.goodput.mean\"]", "decided by arithmetic"),
         ("files.finished", "less_than = \"files.started\"", ""),
+        ("a.goodput", "same_as = \"a.goodput.mean\"\ntimes = 1.02", "no result contradicts this"),
+        ("a.goodput", "same_as = \"a.goodput.mean\"\ntimes = 1.2", "no result is as stated"),
+        ("a.goodput", "same_as = \"b.goodput.mean\"\ntimes = 1.2", ""),
     ] {
         let text = format!("{GOOD}\n[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
         let shown =
             Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new());
         assert!(shown.contains(wrong) && shown.is_empty() == wrong.is_empty(), "{value} {bound}: {shown}");
+    }
+}
+
+#[test]
+fn a_fairness_that_one_who_has_everything_would_reach_is_no_bound() {
+    for (bound, wrong) in [
+        ("at_least = 0.5", "is 0.5 to 1 here: no result contradicts this"),
+        ("less_than = 0.5", "no result is as stated"),
+        ("at_least = 0.6", ""),
+    ] {
+        let text = format!(
+            "title = \"t\"\nduration = \"9 s\"\nroutes = \"shortest\"\n[node]\na = {{}}\nb = {{}}\nc = {{}}\n[link]\n\
+             a-c = {{}}\nb-c = {{}}\n[producer.p]\nat = \"c\"\nprefix = \"/v\"\npacket = \"1000 B\"\n[consumer.w]\n\
+             kind = \"transfer\"\nat = [\"a\", \"b\"]\nprefix = \"/v\"\ncontroller = \"aimd\"\n[[expect]]\n\
+             say = \"So\"\nvalue = \"w.fairness\"\n{bound}\n"
+        );
+        let shown =
+            Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new());
+        assert!(shown.contains(wrong) && shown.is_empty() == wrong.is_empty(), "{bound}: {shown}");
     }
 }
 

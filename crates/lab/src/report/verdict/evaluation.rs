@@ -5,7 +5,6 @@ use toml::Value;
 use super::super::data::{CaseData, RunData};
 use super::super::numbers::Numbers;
 use super::finding::{Difference, Finding, all_of};
-use super::sureness::Sureness;
 use super::unit;
 use crate::analysis::{IdleWindow, RepeatResult, is_counted};
 use crate::experiment::measure::Measure;
@@ -47,32 +46,23 @@ impl<'a> Evaluation<'a> {
 
     /// A measure in the valid repeats of its case.
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
-        let (numbers, sureness) = self.numbers(here, measure)?;
-        let sample = sureness.sample(&numbers, measure.most());
+        let sample = self.numbers(here, measure)?.sample(measure.most());
         // Of one number a repeat each of these is that number.
         let is_number = !matches!(measure.summary.as_str(), "deviation" | "count");
+        sample.all().next()?;
         let counts = if is_number { sample.counts } else { Vec::new() };
-        (!sample.values.is_empty()).then_some(Sample { counts, ..sample })
+        Some(Sample { counts, ..sample })
     }
 
     /// Its mean over the repeats that count.
     pub(super) fn estimate(self, here: &CaseData, measure: &Measure) -> Option<Estimate> {
-        self.numbers(here, measure).and_then(|(numbers, _)| numbers.estimate())
+        self.numbers(here, measure).and_then(|numbers| numbers.estimate())
     }
 
-    /// The numbers of a measure, and how sure they are if nothing is random in them.
-    fn numbers(self, here: &CaseData, measure: &Measure) -> Option<(Numbers, Sureness)> {
-        let case = self.case(here, measure)?;
+    /// The numbers of a measure.
+    fn numbers(self, here: &CaseData, measure: &Measure) -> Option<Numbers> {
         let key = format!("{}.{}", measure.subject, measure.quantity);
-        let numbers = case.numbers(&key, &measure.summary);
-        let is_virtual = self.run.record.is_virtual();
-        let sureness = Sureness::of(case, is_virtual, measure.is_of_hashes(), &numbers);
-        Some((numbers, sureness))
-    }
-
-    /// Why nobody can say what another order of what happens at one instant would bring.
-    fn few_orders(self, here: &CaseData, measure: &Measure) -> Option<String> {
-        self.numbers(here, measure).and_then(|(numbers, sureness)| sureness.few_orders(&numbers))
+        Some(self.case(here, measure)?.numbers(&key, &measure.summary))
     }
 
     /// A measure, or why there is none.
@@ -108,7 +98,7 @@ impl<'a> Evaluation<'a> {
             self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured{why}"))?;
         // What is known only of the repeats that went well is not known.
         let valid = case.results.iter().filter(|result| result.is_valid()).count();
-        match valid - (sample.values.len() + sample.beside.len()).min(valid) {
+        match valid - sample.all().count().min(valid) {
             0 => Ok(sample),
             missing => Err(format!("`{measure}` was not measured in {missing} of {valid} valid repeats")),
         }
@@ -171,7 +161,7 @@ impl<'a> Evaluation<'a> {
         let finished =
             Measure { quantity: "finished".to_owned(), summary: "max".to_owned(), ..measure.clone() };
         let finished = is_speed.then(|| self.sample(here, &finished)).flatten();
-        finished.is_some_and(|sample| sample.values.iter().all(|count| *count == 0.0))
+        finished.is_some_and(|sample| sample.all().all(|count| count == 0.0))
     }
 
     /// What a number rests on beside what was counted.
@@ -182,8 +172,8 @@ impl<'a> Evaluation<'a> {
             let every = Span(plan.recording.sample_every_ns);
             details.push(format!("of samples, one every {every}"));
         }
-        if let Some((numbers, sureness)) = self.numbers(here, measure).filter(|_| sample.is_some()) {
-            details.extend(sureness.detail(&numbers, |value| with_unit(value, unit(measure))));
+        if let Some(numbers) = self.numbers(here, measure).filter(|_| sample.is_some()) {
+            details.extend(numbers.detail(|value| with_unit(value, unit(measure))));
         }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
@@ -200,7 +190,7 @@ impl<'a> Evaluation<'a> {
             let [low, high] = [interval.low, interval.high].map(|end| with_unit(end, unit(measure)));
             return Some(format!("{part} of {whole} were counted, which alone leaves {low} to {high}"));
         }
-        let is_open = !sample.exact && !are_equal(&sample.values);
+        let is_open = !sample.exact && !sample.hangs_on_order() && !are_equal(&sample.values);
         let case = self.case(here, measure)?;
         let notes_none = case.results.iter().all(|result| result.counts.is_empty());
         let is_counted = is_counted(&case.plan, &measure.subject, &measure.quantity);
@@ -224,29 +214,25 @@ impl<'a> Evaluation<'a> {
     fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
         let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
         let others: Vec<Measure> = others.collect();
-        if let Some(why) = others.iter().chain([measure]).find_map(|measure| self.few_orders(here, measure)) {
+        let hangs = |measure| self.sample(here, measure).is_some_and(|sample| sample.hangs_on_order());
+        if others.iter().chain([measure]).any(hangs) {
             return why;
         }
         if !matches!(
             self.parts(here, expect, measure, true).map(all_of),
-            Ok(Finding::Confirmed | Finding::Contradicted)
+            Ok(Finding::Confirmed(_) | Finding::Contradicted(_))
         ) {
             return why;
         }
-        let is_open = |sample: &Sample| sample.values.len() > 1 && !sample.is_settled();
+        let is_open = |sample: &Sample| sample.values.len() > 1 && !sample.has_enough();
         let samples = others.iter().chain([measure]).filter_map(|measure| self.sample(here, measure));
         let open: Vec<Sample> = samples.filter(is_open).collect();
         let few = |what: &str, open: &[Sample]| {
             let repeats = open.iter().map(|sample| sample.values.len()).min()?;
             let enough = open.iter().map(Sample::enough).max()?;
-            let beside = open.iter().map(|sample| sample.beside.len()).max()?;
-            let asked = match beside {
-                0 => String::new(),
-                beside => format!(", which draw their order: say `repeats = {}`", enough + beside),
-            };
             Some(format!(
                 "too uncertain: {what}after {repeats} repeats {:.0} % of all may be unlike any of them; {enough} \
-                 like these would do{asked}",
+                 like these would do",
                 may_differ(repeats) * 100.0
             ))
         };
@@ -265,11 +251,7 @@ impl<'a> Evaluation<'a> {
 
     /// A measure of an expectation. What the setting makes so is no chance, however few repeats show it.
     fn settled(self, here: &CaseData, measure: &Measure, by_construction: bool) -> Result<Sample, String> {
-        let sample = self.found(here, measure)?;
-        match self.few_orders(here, measure).filter(|_| !by_construction) {
-            Some(why) => Err(why),
-            None => Ok(Sample { by_construction, ..sample }),
-        }
+        Ok(Sample { by_construction, ..self.found(here, measure)? })
     }
 
     /// Every comparison that an expectation asks for.
@@ -314,17 +296,17 @@ impl<'a> Evaluation<'a> {
         bound(&expect.less_than, |difference, rounding| difference < -rounding)?;
         if let Some(about) = expect.about {
             let within = about.abs() * expect.within.map_or(0.2, |share| share.0) * (1.0 + ROUNDING);
-            let found = Difference::of(value.interval(Level::NinetyFive), value.beside.clone());
+            let nothing = Sample { values: vec![0.0], exact: true, ..Sample::default() };
+            let found = self.less(&value, 1.0, &nothing, false, Level::NinetyFive);
             parts.push(found.is_within(about - within, about + within));
         }
         if let Some(text) = &expect.same_as {
             let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
             let sample = self.settled(here, &other, by_construction)?;
             something(&value, &sample)?;
-            let mean = sample.mean() * times;
-            let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
+            let part = expect.margin.map_or(0.05, |share| share.0) + ROUNDING;
             let difference = self.less(&value, times, &sample, measure.case == other.case, Level::Ninety);
-            parts.push(difference.is_within(-margin, margin));
+            parts.push(difference.is_within_part(part, sample.mean() * times));
         }
         parts.extend(self.links(here, expect, measure, &value, by_construction)?);
         Ok(parts)
@@ -362,14 +344,16 @@ impl<'a> Evaluation<'a> {
 
     /// Where a difference lies. A number of the file has no repeats and no doubt.
     fn less(self, value: &Sample, times: f64, other: &Sample, paired: bool, level: Level) -> Difference {
-        let beside = value.less_beside(times, other, paired);
+        if let Some(by_order) = value.by_order(times, other) {
+            return Difference::in_orders(by_order, value.by_construction || other.by_construction, level);
+        }
         if other.exact && other.values.len() == 1 && !value.exact {
             let bound = times * other.values.first().copied().unwrap_or_default();
             let moved =
                 |interval: Interval| Interval { low: interval.low - bound, high: interval.high - bound };
-            return Difference::of(value.interval(level).map(moved), beside);
+            return Difference::Lies(value.interval(level).map(moved));
         }
-        Difference::of(value.less(times, other, paired, level), beside)
+        Difference::Lies(value.less(times, other, paired, level))
     }
 
     /// The interval that decides where the value is held against another measure; nothing where one of them
@@ -380,7 +364,7 @@ impl<'a> Evaluation<'a> {
         let by_spread = |measure: &Measure| Some(self.sample(here, measure)?.spread_as_normal());
         let (value, sample) = (by_spread(&measure)?, by_spread(&other)?);
         let times = expect.times.unwrap_or(1.0);
-        let interval = self.less(&value, times, &sample, measure.case == other.case, level).interval?;
+        let interval = value.less(times, &sample, measure.case == other.case, level)?;
         (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)
     }
 
@@ -450,12 +434,12 @@ impl<'a> Evaluation<'a> {
 
 /// The greatest of a sample, by its size.
 fn greatest(sample: &Sample) -> f64 {
-    sample.values.iter().fold(0.0, |most, value| f64::max(most, value.abs()))
+    sample.all().fold(0.0, |most, value| f64::max(most, value.abs()))
 }
 
 /// Nothing is as much as nothing, whatever was done.
 fn something(value: &Sample, other: &Sample) -> Result<(), String> {
-    let is_nothing = |sample: &Sample| sample.values.iter().all(|value| *value == 0.0);
+    let is_nothing = |sample: &Sample| sample.all().all(|value| value == 0.0);
     match is_nothing(value) && is_nothing(other) {
         true => Err("both are 0 in every repeat, which says nothing of one against the other".to_owned()),
         false => Ok(()),

@@ -1,97 +1,151 @@
 //! What is said of a statement, by where what it compares lies.
 
-use crate::stats::Interval;
+use crate::stats::{ByOrder, Claim, Compared, FEWEST_ORDERS, Interval, Level, MANY_ORDERS, OfOrders};
 
-/// What is said of an expectation.
+/// What is said of an expectation, and what of where it hangs on an order of what happens at one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Finding {
-    Confirmed,
-    Contradicted,
+    Confirmed(Option<Claim>),
+    Contradicted(Option<Claim>),
     /// Why nobody can say.
     Unknown(String),
 }
 
 /// What several comparisons come to: one that fails is enough.
 pub(super) fn all_of(parts: Vec<Finding>) -> Finding {
-    if parts.contains(&Finding::Contradicted) {
-        return Finding::Contradicted;
+    if let Some(failed) = parts.iter().find(|part| matches!(part, Finding::Contradicted(_))) {
+        return failed.clone();
     }
-    parts.into_iter().find(|part| matches!(part, Finding::Unknown(_))).unwrap_or(Finding::Confirmed)
+    let mut claims = Vec::new();
+    for part in parts {
+        match part {
+            Finding::Confirmed(claim) => claims.extend(claim),
+            Finding::Contradicted(_) | Finding::Unknown(_) => return part,
+        }
+    }
+    Finding::Confirmed(claims.into_iter().reduce(Claim::and))
 }
 
-/// Where the difference of what is compared lies.
+/// The difference of what is compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Difference {
+pub(super) enum Difference {
     /// Its interval; nothing where nobody can say.
-    pub(super) interval: Option<Interval>,
-    /// The differences in repeats that are in no interval, because nobody has drawn their order of what
-    /// happens at one instant.
-    beside: Vec<f64>,
+    Lies(Option<Interval>),
+    /// It hangs on an order of what happens at one instant, or may do so: what it is in each.
+    InOrders {
+        /// In each of them.
+        by_order: ByOrder,
+        /// So many have to be drawn.
+        fewest: usize,
+        /// How sure the interval of their mean is.
+        level: Level,
+    },
 }
 
 impl Difference {
-    pub(super) fn of(interval: Option<Interval>, beside: Vec<f64>) -> Self {
-        Difference { interval, beside }
+    /// Of a comparison in each order. What the setting makes so shows in any.
+    pub(super) fn in_orders(by_order: ByOrder, by_construction: bool, level: Level) -> Self {
+        let fewest = if by_construction { 1 } else { FEWEST_ORDERS };
+        Difference::InOrders { by_order, fewest, level }
     }
 
     /// What it comes to when something has to hold of it.
     pub(super) fn is(&self, holds: impl Fn(f64) -> bool) -> Finding {
-        let Some(interval) = self.interval else {
-            return Finding::Unknown("a single repeat does not say how sure its number is".to_owned());
-        };
-        let found = match (holds(interval.low), holds(interval.high)) {
-            (true, true) => Finding::Confirmed,
-            (false, false) => Finding::Contradicted,
-            _ => Finding::Unknown("too uncertain: the interval holds both".to_owned()),
-        };
-        self.unless_orders_differ(found, holds)
+        self.find(
+            |one| holds(one.difference()),
+            |Interval { low, high }| match (holds(low), holds(high)) {
+                (true, true) => Ok(true),
+                (false, false) => Ok(false),
+                _ => Err("too uncertain: the interval holds both"),
+            },
+        )
     }
 
     /// The same where it has to lie between two numbers.
     pub(super) fn is_within(&self, low: f64, high: f64) -> Finding {
-        let found = match self.interval {
-            None => return self.is(|_| true),
-            Some(interval) if interval.low >= low && interval.high <= high => Finding::Confirmed,
-            Some(interval) if interval.high < low || interval.low > high => Finding::Contradicted,
-            Some(_) => Finding::Unknown("too uncertain: the interval reaches beyond the margin".to_owned()),
-        };
-        self.unless_orders_differ(found, |difference| (low..=high).contains(&difference))
+        self.find(|one| (low..=high).contains(&one.difference()), between(low, high))
     }
 
-    /// Drawn orders say nothing of one that none of them was like, and there are two that were not drawn.
-    fn unless_orders_differ(&self, found: Finding, holds: impl Fn(f64) -> bool) -> Finding {
-        let is_wanted = |difference: &f64| match found {
-            Finding::Confirmed => holds(*difference),
-            Finding::Contradicted => !holds(*difference),
-            Finding::Unknown(_) => true,
-        };
-        if self.beside.iter().all(is_wanted) {
-            return found;
-        }
-        let others = if found == Finding::Confirmed { "is as expected" } else { "is otherwise" };
-        Finding::Unknown(format!(
-            "it hangs on the order of what happens at one instant: with drawn orders it {others}, and as planned \
-             or reversed it is not"
-        ))
+    /// The same where it has to be no more than a part of what it is held against, whose mean is known: in
+    /// each order of what it is there.
+    pub(super) fn is_within_part(&self, part: f64, mean: f64) -> Finding {
+        let margin = mean.abs() * part;
+        let is_near = |one: Compared| one.difference().abs() <= one.other.abs() * part;
+        self.find(is_near, between(-margin, margin))
     }
+
+    fn find(
+        &self,
+        holds: impl Fn(Compared) -> bool,
+        lies: impl Fn(Interval) -> Result<bool, &'static str>,
+    ) -> Finding {
+        let (interval, claim) = match self {
+            Difference::Lies(interval) => (*interval, None),
+            Difference::InOrders { by_order, fewest, level } => match by_order.say(*fewest, holds) {
+                OfOrders::Many => (by_order.interval(*level), Some(Claim::MeanOfOrders)),
+                said => return of_orders(said, by_order),
+            },
+        };
+        match interval.map(lies) {
+            None => Finding::Unknown("a single repeat does not say how sure its number is".to_owned()),
+            Some(Ok(true)) => Finding::Confirmed(claim),
+            Some(Ok(false)) => Finding::Contradicted(claim),
+            Some(Err(why)) => Finding::Unknown(why.to_owned()),
+        }
+    }
+}
+
+/// Whether an interval lies between two numbers, or beyond one of them.
+fn between(low: f64, high: f64) -> impl Fn(Interval) -> Result<bool, &'static str> {
+    move |interval| match interval {
+        Interval { low: from, high: to } if from >= low && to <= high => Ok(true),
+        Interval { low: from, high: to } if to < low || from > high => Ok(false),
+        _ => Err("too uncertain: the interval reaches beyond the margin"),
+    }
+}
+
+/// What is said of most orders, or why nothing is.
+fn of_orders(said: OfOrders, by_order: &ByOrder) -> Finding {
+    const ONE_INSTANT: &str = "the order of what happens at one instant";
+    let drawn = by_order.drawn.len();
+    let several = if drawn == 1 { "1 drawn order" } else { &format!("{drawn} drawn orders") };
+    let take = |repeats: usize| format!("take `--repeats {repeats}`, or `repeats = {repeats}` in the file");
+    Finding::Unknown(match said {
+        OfOrders::All { met: true } => return Finding::Confirmed(Some(Claim::MostOrders)),
+        OfOrders::All { met: false } => return Finding::Contradicted(Some(Claim::MostOrders)),
+        OfOrders::NotAsPlanned { met } => {
+            let (drawn, planned) = if met { ("as stated", "not") } else { ("otherwise", "as stated") };
+            format!("it hangs on {ONE_INSTANT}: in {several} it is {drawn}, and as planned it is {planned}")
+        }
+        OfOrders::TooFew => format!(
+            "it may hang on {ONE_INSTANT}, and {several} of {FEWEST_ORDERS} that are needed are there: {}",
+            take(FEWEST_ORDERS + 1)
+        ),
+        OfOrders::Mixed { met } => format!(
+            "it hangs on {ONE_INSTANT}: {met} of {several} meet it, and of their mean fewer than {MANY_ORDERS} say \
+             too little: {}",
+            take(MANY_ORDERS + 1)
+        ),
+        OfOrders::Many => "it hangs on the order of what happens at one instant".to_owned(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Level, Sample};
+    use crate::stats::Sample;
 
     fn at_least(values: &[f64], bound: f64) -> Finding {
         let sample = Sample { values: values.to_vec(), ..Sample::default() };
-        Difference::of(sample.interval(Level::NinetyFive), Vec::new()).is(|value| value >= bound)
+        Difference::Lies(sample.interval(Level::NinetyFive)).is(|value| value >= bound)
     }
 
     #[test]
     fn a_bound_holds_for_all_of_the_interval_or_for_none_of_it() {
         // 82.9 ± 36 against 66: the mean is above it, and nobody knows.
         assert!(matches!(at_least(&[80.07, 85.73], 66.0), Finding::Unknown(_)));
-        assert_eq!(at_least(&[82.8, 82.9, 83.0, 82.9, 82.9], 66.0), Finding::Confirmed);
-        assert_eq!(at_least(&[60.0, 60.1, 59.9, 60.0, 60.0], 66.0), Finding::Contradicted);
+        assert_eq!(at_least(&[82.8, 82.9, 83.0, 82.9, 82.9], 66.0), Finding::Confirmed(None));
+        assert_eq!(at_least(&[60.0, 60.1, 59.9, 60.0, 60.0], 66.0), Finding::Contradicted(None));
         // Most repeats may be unlike these, and few or equal ones say nothing of how far up others are.
         assert!(matches!(at_least(&[82.8, 82.9, 83.0, 82.9], 66.0), Finding::Unknown(_)));
         assert!(matches!(at_least(&[82.9; 5], 66.0), Finding::Unknown(_)));
@@ -100,31 +154,55 @@ mod tests {
             matches!(at_least(&[82.9], 66.0), Finding::Unknown(_)),
             "one repeat does not say how sure it is"
         );
-        assert_eq!(at_least(&[82.9; 60], 82.0), Finding::Confirmed);
+        assert_eq!(at_least(&[82.9; 60], 82.0), Finding::Confirmed(None));
     }
 
     #[test]
     fn sameness_needs_the_interval_within_the_margin() {
-        let inside = |interval, low, high| Difference::of(interval, Vec::new()).is_within(low, high);
+        let inside = |interval, low, high| Difference::Lies(interval).is_within(low, high);
         let interval = |low, high| Some(Interval { low, high });
-        assert_eq!(inside(interval(-1.0, 2.0), -5.0, 5.0), Finding::Confirmed);
-        assert_eq!(inside(interval(6.0, 8.0), -5.0, 5.0), Finding::Contradicted);
+        assert_eq!(inside(interval(-1.0, 2.0), -5.0, 5.0), Finding::Confirmed(None));
+        assert_eq!(inside(interval(6.0, 8.0), -5.0, 5.0), Finding::Contradicted(None));
         assert!(matches!(inside(interval(-1.0, 8.0), -5.0, 5.0), Finding::Unknown(_)));
+        let part = |low, high| Difference::Lies(interval(low, high)).is_within_part(0.1, 50.0);
+        assert_eq!(
+            (part(-1.0, 5.0), part(6.0, 8.0)),
+            (Finding::Confirmed(None), Finding::Contradicted(None))
+        );
+    }
+
+    fn in_orders(pairs: &[(f64, f64)]) -> Difference {
+        let drawn = pairs.iter().map(|(value, other)| Compared { value: *value, other: *other }).collect();
+        let by_order = ByOrder { drawn, planned: Vec::new() };
+        Difference::in_orders(by_order, false, Level::Ninety)
     }
 
     #[test]
-    fn an_order_that_was_not_drawn_and_says_otherwise_leaves_nothing_known() {
-        let found = |beside: &[f64], bound: f64| {
-            let interval = Some(Interval { low: 4.0, high: 6.0 });
-            Difference::of(interval, beside.to_vec()).is(|value| value >= bound)
+    fn in_orders_each_pair_has_to_be_within_the_margin_of_its_own_number() {
+        let near: Vec<(f64, f64)> = (1..=5).map(|one| (f64::from(one) * 1.04, f64::from(one))).collect();
+        assert_eq!(in_orders(&near).is_within_part(0.05, 3.0), Finding::Confirmed(Some(Claim::MostOrders)));
+        assert_eq!(
+            in_orders(&near).is_within_part(0.03, 3.0),
+            Finding::Contradicted(Some(Claim::MostOrders))
+        );
+        let mut far = near;
+        far[0].0 = 1.1;
+        let Finding::Unknown(why) = in_orders(&far).is_within_part(0.05, 3.0) else {
+            panic!("one is beyond")
         };
-        assert_eq!(found(&[3.5, 7.0], 3.0), Finding::Confirmed);
-        assert!(matches!(found(&[2.5, 7.0], 3.0), Finding::Unknown(_)));
-        assert_eq!(found(&[2.5, 7.0], 8.0), Finding::Contradicted);
-        assert!(matches!(found(&[2.5, 9.0], 8.0), Finding::Unknown(_)));
-        let within = Difference::of(Some(Interval { low: 4.0, high: 6.0 }), vec![4.0, 9.0]);
-        assert!(matches!(within.is_within(3.0, 7.0), Finding::Unknown(_)));
-        assert!(matches!(within.is_within(8.0, 10.0), Finding::Unknown(_)));
-        assert_eq!(within.is_within(10.0, 11.0), Finding::Contradicted);
+        assert!(why.contains("4 of 5 drawn orders meet it") && why.contains("`--repeats 21`"), "{why}");
+    }
+
+    #[test]
+    fn a_statement_is_of_what_its_parts_are_of_and_one_part_that_fails_decides() {
+        let of = |claim| Finding::Confirmed(Some(claim));
+        let (most, mean) = (of(Claim::MostOrders), of(Claim::MeanOfOrders));
+        let none = Finding::Confirmed(None);
+        assert_eq!(all_of(vec![none.clone(), most.clone(), most.clone()]), most);
+        assert_eq!(all_of(vec![mean.clone(), none.clone()]), mean);
+        assert_eq!(all_of(vec![most.clone(), mean, none]), of(Claim::MostOrdersAndTheirMean));
+        let failed = Finding::Contradicted(Some(Claim::MostOrders));
+        assert_eq!(all_of(vec![most.clone(), Finding::Unknown("x".to_owned()), failed.clone()]), failed);
+        assert_eq!(all_of(vec![most, Finding::Unknown("x".to_owned())]), Finding::Unknown("x".to_owned()));
     }
 }

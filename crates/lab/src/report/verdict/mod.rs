@@ -2,9 +2,10 @@
 
 mod evaluation;
 mod finding;
+#[cfg(test)]
+mod laws;
 mod left_undone;
 mod standstill;
-pub(crate) mod sureness;
 
 use self::evaluation::Evaluation;
 use self::finding::Finding;
@@ -14,7 +15,7 @@ use crate::experiment::check::decided::decided;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
 use crate::figure::number::{spread, with_unit};
-use crate::stats::{Estimate, Interval, Level, Sample};
+use crate::stats::{Claim, Estimate, Interval, Level, Sample};
 
 /// What stands beside a statement of an experiment that was changed since its run began.
 const STATED_LATER: &str = "as the file states it now, and not as it did when the run began";
@@ -56,8 +57,8 @@ pub enum Control {
     NotStated,
     /// It was not run.
     NotRun,
-    /// It failed the expectation, as it must.
-    Failed,
+    /// It failed the expectation, as it must: of most orders or on their mean, where it hangs on one.
+    Failed(Option<Claim>),
 }
 
 /// One expectation and what came of it.
@@ -81,6 +82,8 @@ pub struct Verdict {
     pub bound: String,
     /// What came of it.
     pub outcome: Outcome,
+    /// Where it hangs on the order of what happens at one instant, of what it is confirmed or contradicted.
+    pub of: Option<Claim>,
     /// What its control came to.
     pub control: Control,
     /// The names of its controls.
@@ -105,13 +108,25 @@ impl Verdict {
         match self.measured {
             Some(estimate) => {
                 let half = self.interval.map(|interval| (interval.high - interval.low) / 2.0);
-                (words(estimate.mean), spread(half, estimate.rests_on(), estimate.mean, self.unit))
+                (words(estimate.mean), spread(half, &estimate, self.unit))
             }
             None => ("–".to_owned(), None),
         }
     }
 
-    /// The verdict in the words of the report.
+    /// The verdict in the words of the report, with what it is of.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let of = self.of.map_or_else(String::new, |claim| format!(" {}", claim.words()));
+        let (outcome, control) = self
+            .words()
+            .split_once(',')
+            .map_or((self.words(), None), |(outcome, control)| (outcome, Some(control)));
+        let control = control.map_or_else(String::new, |control| format!(",{control}"));
+        format!("{outcome}{of}{control}")
+    }
+
+    /// The verdict in a few words.
     #[must_use]
     pub fn words(&self) -> &'static str {
         match (self.outcome, self.control) {
@@ -132,7 +147,10 @@ impl Verdict {
         match (self.outcome, self.control) {
             (Outcome::ByConstruction, _) if names.is_empty() => "none: by construction".to_owned(),
             _ if names.is_empty() => "none stated".to_owned(),
-            (Outcome::Confirmed, Control::Failed) => format!("{names} fails it"),
+            (Outcome::Confirmed, Control::Failed(claim)) => {
+                let place = claim.map_or_else(String::new, |claim| format!(" {}", claim.place()));
+                format!("{names} fails it{place}")
+            }
             (Outcome::Confirmed, _) => format!("{names}, not run"),
             _ => names,
         }
@@ -141,7 +159,7 @@ impl Verdict {
     /// Is it confirmed though no control could have failed it?
     #[must_use]
     pub fn is_without_control(&self) -> bool {
-        self.outcome == Outcome::Confirmed && self.control != Control::Failed
+        self.outcome == Outcome::Confirmed && !matches!(self.control, Control::Failed(_))
     }
 
     /// Is it as expected?
@@ -246,6 +264,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         unit,
         bound: evaluation.words(case, expect, unit),
         outcome: Outcome::NotTestable,
+        of: None,
         control: Control::NotStated,
         controls: controls_of(run, expect).map(|control| control.name.clone()).collect(),
         changed: controls_of(run, expect).map(|control| changed_by(run, control)).collect(),
@@ -276,13 +295,16 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     }
     match evaluation.judge(case, expect, measure) {
         Finding::Unknown(why) => verdict.why = why,
-        Finding::Contradicted => verdict.outcome = Outcome::Contradicted,
-        Finding::Confirmed => match &expect.by_construction {
+        Finding::Contradicted(claim) => (verdict.outcome, verdict.of) = (Outcome::Contradicted, claim),
+        Finding::Confirmed(claim) => match &expect.by_construction {
             Some(reason) => {
                 verdict.outcome = Outcome::ByConstruction;
                 verdict.why = said_by_the_file(run, reason);
             }
-            None => confirm(run, case, expect, measure, &mut verdict),
+            None => {
+                verdict.of = claim;
+                confirm(run, case, expect, measure, &mut verdict);
+            }
         },
     }
     // What a share does to a forwarder must not be taken for what the forwarder does.
@@ -292,11 +314,18 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         verdict.outcome = Outcome::NotTestable;
         verdict.why = why;
     }
+    if verdict.outcome == Outcome::NotTestable {
+        verdict.of = None;
+    }
     verdict
 }
 
 /// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are.
+/// Of orders it has an interval only where there are many that differ.
 fn interval(sample: &Sample) -> Option<Interval> {
+    if sample.hangs_on_order() {
+        return sample.interval(Level::NinetyFive);
+    }
     let equal = sample.values.first().filter(|_| sample.is_equal_by_chance());
     let by_spread = || sample.spread_as_normal().interval(Level::NinetyFive);
     equal.map(|value| Interval { low: *value, high: *value }).or_else(by_spread)
@@ -330,14 +359,14 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
         let evaluation = Evaluation { run, control: Some(&control.name) };
         let name = &control.name;
         let why = match evaluation.judge(case, expect, measure) {
-            Finding::Contradicted if evaluation.did_nothing(case, measure) => {
+            Finding::Contradicted(_) if evaluation.did_nothing(case, measure) => {
                 format!("its control “{name}” says nothing: there `{}` finished nothing", measure.subject)
             }
-            Finding::Contradicted => {
+            Finding::Contradicted(claim) => {
                 // What a share does to a control is not what its cause does.
                 match standstill::reason(&evaluation, case, expect, measure) {
                     None => {
-                        verdict.control = Control::Failed;
+                        verdict.control = Control::Failed(failed_in(verdict.control, claim));
                         continue;
                     }
                     Some(why) => format!("its control “{name}” says nothing: {why}"),
@@ -351,11 +380,19 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
                 return;
             }
             Finding::Unknown(why) => format!("its control “{name}” says nothing: {why}"),
-            Finding::Confirmed => format!("it holds without its cause as well: control “{name}”"),
+            Finding::Confirmed(_) => format!("it holds without its cause as well: control “{name}”"),
         };
         verdict.outcome = Outcome::NotTestable;
         verdict.why = why;
         return;
+    }
+}
+
+/// Of what controls failed a statement, one after the other.
+fn failed_in(before: Control, claim: Option<Claim>) -> Option<Claim> {
+    match before {
+        Control::Failed(Some(other)) => Some(claim.map_or(other, |claim| claim.and(other))),
+        _ => claim,
     }
 }
 
@@ -370,7 +407,7 @@ pub(super) struct ControlRow {
     /// What was measured there.
     pub(super) found: String,
     /// Whether it failed, in words.
-    pub(super) outcome: &'static str,
+    pub(super) outcome: String,
 }
 
 /// What was expected to fail in each control, and whether it did.
@@ -388,16 +425,20 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
                     continue;
                 }
                 let outcome = match evaluation.judge(case, expect, &measure) {
-                    Finding::Contradicted if evaluation.did_nothing(case, &measure) => "undecided",
-                    Finding::Contradicted => "failed, as it must",
-                    Finding::Confirmed => "holds as well",
+                    Finding::Contradicted(_) if evaluation.did_nothing(case, &measure) => {
+                        "undecided".to_owned()
+                    }
+                    Finding::Contradicted(None) => "failed, as it must".to_owned(),
+                    Finding::Contradicted(Some(claim)) => format!("failed {}, as it must", claim.place()),
+                    Finding::Confirmed(None) => "holds as well".to_owned(),
+                    Finding::Confirmed(Some(claim)) => format!("holds as well {}", claim.place()),
                     Finding::Unknown(_)
                         if run.lost_controls.contains(&control.name)
                             || run.controls.iter().any(|case| evaluation.is_mine(case)) =>
                     {
-                        "undecided"
+                        "undecided".to_owned()
                     }
-                    Finding::Unknown(_) => "not run",
+                    Finding::Unknown(_) => "not run".to_owned(),
                 };
                 let found = evaluation.estimate(case, &measure);
                 let found =

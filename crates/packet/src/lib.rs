@@ -54,6 +54,7 @@ mod now;
 mod packet;
 mod packet_counts;
 pub mod parameters;
+pub mod percent;
 mod quantile;
 pub mod random;
 pub mod registry;

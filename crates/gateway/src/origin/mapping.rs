@@ -10,6 +10,7 @@
 //! them.
 
 use hyper::Uri;
+use packet::percent::{self, is_unreserved};
 use packet::{Component, ComponentKind, Name, NameRef};
 use thiserror::Error;
 
@@ -109,7 +110,7 @@ impl Mapping {
             Some("") => {}
             Some(parts) => {
                 for part in parts.split('/') {
-                    let value = unescaped(part).ok_or(MappingError::NoName("% needs two digits"))?;
+                    let value = percent::decode(part).ok_or(MappingError::NoName("% needs two digits"))?;
                     if matches!(&value[..], b"." | b"..") {
                         return Err(MappingError::NoName("`.` and `..` are no names"));
                     }
@@ -138,7 +139,7 @@ impl Mapping {
             match component.kind {
                 ComponentKind::GENERIC if query.is_none() => {
                     target.push('/');
-                    escape(component.value, &mut target);
+                    target.push_str(&percent::encode(component.value, is_of_path));
                 }
                 ComponentKind::KEYWORD if query.is_none() => {
                     let text = std::str::from_utf8(component.value).ok()?;
@@ -200,7 +201,7 @@ impl Mapping {
 
 /// Bytes that stand in a path as they are (RFC 3986, pchar).
 fn is_of_path(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte)
+    is_unreserved(byte) || b"!$&'()*+,;=:@".contains(&byte)
 }
 
 /// Bytes of a path, slashes and escapes among them, that are written as escapes of three.
@@ -211,36 +212,6 @@ fn needs_escape(byte: u8) -> bool {
 /// Bytes that stand in a query. Some that should not be there are sent by browsers all the same.
 fn is_of_query(byte: u8) -> bool {
     is_of_path(byte) || b"/?%[]|^`{}\\".contains(&byte)
-}
-
-fn escape(value: &[u8], out: &mut String) {
-    use std::fmt::Write as _;
-    for byte in value {
-        if is_of_path(*byte) {
-            out.push(char::from(*byte));
-        } else {
-            // Writing to a String does not fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-}
-
-fn unescaped(part: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (digits, tail) = rest.split_at_checked(2)?;
-        let digit = |digit: u8| char::from(digit).to_digit(16);
-        let &[high, low] = digits else { return None };
-        bytes.push(u8::try_from(digit(high)? << 4 | digit(low)?).ok()?);
-        rest = tail;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

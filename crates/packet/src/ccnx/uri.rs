@@ -5,6 +5,7 @@ use std::fmt;
 use crate::error::{DecodeError, Rule};
 use crate::hex;
 use crate::name::{Component, ComponentKind, Name, NameRef};
+use crate::percent::{self, is_unreserved};
 
 /// How bytes that may not stand in a URI are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,8 @@ pub fn resolve(base: NameRef<'_>, uri: &str) -> Result<Name, DecodeError> {
     Name::from_components(components.iter().map(|component| Component::generic(component)))
 }
 
+/// Characters stand for themselves as in RFC 3986. CCNx's document lists `+` in place of `~`; reading takes
+/// both.
 fn write_component(out: &mut impl fmt::Write, component: &[u8], escaping: Escaping) -> fmt::Result {
     if dots(component).is_some() {
         out.write_str("...")?;
@@ -114,8 +117,7 @@ fn write_component(out: &mut impl fmt::Write, component: &[u8], escaping: Escapi
         }
         match byte {
             _ if in_hex => write!(out, "{byte:02X}")?,
-            _ if is_unreserved(byte) => out.write_char(byte.into())?,
-            _ => write!(out, "%{byte:02X}")?,
+            _ => percent::write(out, &[byte], is_unreserved)?,
         }
     }
     Ok(())
@@ -171,12 +173,6 @@ fn unescape(segment: &str, offset: usize) -> Result<Vec<u8>, DecodeError> {
 /// How many dots a component consists of; `None` if there is anything else in it.
 fn dots(component: &[u8]) -> Option<usize> {
     component.iter().all(|&byte| byte == b'.').then_some(component.len())
-}
-
-/// The characters that stand for themselves (RFC 3986). CCNx's document lists `+` in place of `~`; reading
-/// takes both.
-fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
 fn bad_text(offset: usize) -> DecodeError {

@@ -12,6 +12,7 @@ use super::{Component, ComponentKind, Name, NameRef};
 use crate::error::DecodeError;
 use crate::hex;
 use crate::ndn::tlv;
+use crate::percent::{self, is_unreserved};
 
 /// A text that is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -128,19 +129,7 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
 }
 
 fn unescape(value: &str, component: &str) -> Result<Vec<u8>, UriError> {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        if first == b'%' {
-            let (digits, tail) =
-                tail.split_at_checked(2).ok_or_else(|| UriError::Escape(component.into()))?;
-            bytes.push(hex::leading_byte(digits).ok_or_else(|| UriError::Escape(component.into()))?);
-            rest = tail;
-        } else {
-            bytes.push(first);
-            rest = tail;
-        }
-    }
+    let mut bytes = percent::decode(value).ok_or_else(|| UriError::Escape(component.into()))?;
     if bytes.iter().all(|&byte| byte == b'.') {
         match bytes.len() {
             0 if value.is_empty() => {}
@@ -196,13 +185,5 @@ fn write_component(component: Component<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     if component.value.iter().all(|&byte| byte == b'.') {
         f.write_str("...")?;
     }
-    for &byte in component.value {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                f.write_char(byte as char)?;
-            }
-            _ => write!(f, "%{byte:02X}")?,
-        }
-    }
-    Ok(())
+    percent::write(f, component.value, is_unreserved)
 }

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use aws_lc_rs::hmac;
+use packet::percent::{self, is_unreserved};
 use packet::{UnixTime, hex};
 use trust::sha256;
 
@@ -74,15 +75,7 @@ pub(super) fn headers(
 
 /// Everything but what is unreserved in RFC 3986, and slashes, in per cent.
 pub(super) fn encoded(path: &str) -> String {
-    path.bytes().fold(String::new(), |mut text, byte| {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(byte.into());
-            }
-            _ => drop(write!(text, "%{byte:02X}")),
-        }
-        text
-    })
+    percent::encode(path.as_bytes(), |byte| is_unreserved(byte) || byte == b'/')
 }
 
 #[cfg(test)]

@@ -199,7 +199,8 @@ pub struct FileFetcher {
 }
 
 impl FileFetcher {
-    /// Fetches the object of this name, with or without its version.
+    /// Fetches the object of this name, with or without its version, in the dialect of the face that it is
+    /// behind, whatever `config` says of it.
     ///
     /// # Errors
     /// Not a name.
@@ -271,7 +272,10 @@ impl Application for FileFetcher {
         };
         match &mut self.fetcher {
             Some(fetcher) => fetcher.handle_timeout(now),
-            None => self.fetcher = Some(Fetcher::new(self.name.clone(), self.config.clone(), now, seed)),
+            None => {
+                let config = FetchConfig { dialect: context.dialect(), ..self.config.clone() };
+                self.fetcher = Some(Fetcher::new(self.name.clone(), config, now, seed));
+            }
         }
         self.go_on(context);
     }

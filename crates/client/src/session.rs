@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-use flow::source::{Reply, Source, SourceError};
+use flow::source::{ServeCounters, Server, ServerConfig, Source, SourceError};
 use flow::verified::RequestKind;
 use flow::{Segment, VerifiedFetch};
 use packet::time::{Duration, Instant};
@@ -62,7 +62,7 @@ struct Running {
 
 struct Attached {
     prefix: Name,
-    source: Box<dyn Source + Send>,
+    server: Server<Box<dyn Source + Send>>,
 }
 
 /// See the module's page.
@@ -150,9 +150,17 @@ impl Session {
     /// Has `source` answer Interests under `prefix` from now on, in place of the one that did.
     pub(crate) fn attach(&mut self, prefix: Name, source: Box<dyn Source + Send>) {
         self.detach(&prefix);
-        self.sources.push(Attached { prefix, source });
+        // It is over when it is detached.
+        let server = Server::new(source, ServerConfig::default(), Instant::ZERO);
+        self.sources.push(Attached { prefix, server });
         // The longest prefix answers.
         self.sources.sort_by_key(|attached| std::cmp::Reverse(attached.prefix.as_ref().component_count()));
+    }
+
+    /// What the source has done that answers under `prefix`, if there is one.
+    pub(crate) fn served(&self, prefix: &Name) -> Option<ServeCounters> {
+        let attached = self.sources.iter().find(|attached| attached.prefix == *prefix)?;
+        Some(*attached.server.counters())
     }
 
     /// Takes the source away that answers under `prefix`.
@@ -202,7 +210,7 @@ impl Session {
     /// A packet came.
     pub(crate) fn handle_packet(&mut self, now: Now, packet: Packet, header: LinkHeader) {
         match packet {
-            Packet::Interest(interest) => self.handle_interest(interest, header),
+            Packet::Interest(interest) => self.handle_interest(now, interest, header),
             Packet::Data(data) => self.handle_data(now, &data, &header),
             Packet::Nack(interest, reason) => self.handle_nack(now, interest.name(), reason, &header),
         }
@@ -301,7 +309,7 @@ impl Session {
         self.next_event += 1;
     }
 
-    fn handle_interest(&mut self, interest: Interest, header: LinkHeader) {
+    fn handle_interest(&mut self, now: Now, interest: Interest, header: LinkHeader) {
         if let Some(certificate) = self.credentials.iter().find(|shown| interest.matches(shown)) {
             let packet = Packet::Data(certificate.clone());
             return self.outgoing.push_back(Outgoing { packet, header });
@@ -309,15 +317,11 @@ impl Session {
         let name = interest.name();
         let place = self.sources.iter().position(|attached| attached.prefix.as_ref().is_prefix_of(name));
         if let Some(attached) = place.and_then(|place| self.sources.get_mut(place)) {
-            match attached.source.answer(&interest) {
-                Ok(Reply::Data(data)) => {
-                    self.outgoing.push_back(Outgoing { packet: Packet::Data(data), header });
+            match attached.server.handle_interest(now.instant, &interest) {
+                Ok(reply) => {
+                    let packet = reply.into_packet(&interest);
+                    self.outgoing.extend(packet.map(|packet| Outgoing { packet, header }));
                 }
-                Ok(Reply::Nack(reason)) => {
-                    let packet = Packet::Nack(interest, reason);
-                    self.outgoing.push_back(Outgoing { packet, header });
-                }
-                Ok(Reply::NoReply | Reply::NotMine) => {}
                 Err(error) => {
                     let prefix = attached.prefix.clone();
                     self.detach(&prefix);

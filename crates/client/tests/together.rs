@@ -83,8 +83,12 @@ fn a_fetch_answers_every_interest_that_comes_meanwhile() {
         assert_eq!((got, fetched.bytes), (bytes(), bytes().len() as u64));
     }
     client.flush().unwrap();
+    let served = client.served(&name("/near")).unwrap();
+    assert_eq!(client.served(&name("/near/1")), None, "none is attached there");
     drop(client);
     let (answered, asked) = peer.join().unwrap();
+    assert!(served.data >= answered.len() as u64, "{served:?} {}", answered.len());
+    assert_eq!((served.interests, served.content_bytes), (served.data, 4 * served.data));
     assert!(asked >= 3 * 3 * 50, "{asked}");
     // What was asked last may come when the fetch is over and the client gone.
     assert!(answered.len() as u32 >= asked - 64, "{} of {asked}", answered.len());

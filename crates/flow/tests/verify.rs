@@ -2,11 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use cairn_flow::source::{Packets, Reply, Source, SourceError};
+use cairn_flow::source::{MemoryObject, Packets, Reply, Source};
 use cairn_flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Verifier};
 use cairn_flow::{
-    Answer, Authenticity, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize,
-    Verification,
+    Authenticity, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize, Verification,
 };
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -45,35 +44,16 @@ fn anchored(root: &Certificate) -> AnchoredVerifier {
 }
 
 /// An object of ten segments in memory.
-struct Object(Publication);
-
-impl Object {
-    fn new(signer: Signer, authenticity: Authenticity) -> Self {
-        let mut config = PublicationConfig::new(name("/lab/alice/file"), 7, bytes().len() as u64, signer);
-        config.segment_size = SegmentSize::Content(3000);
-        config.authenticity = authenticity;
-        let mut publication = Publication::new(config).unwrap();
-        while let Some(range) = publication.next_unlisted() {
-            let start = range.offset_bytes as usize;
-            publication.list_segment(&bytes()[start..start + range.len_bytes as usize]).unwrap();
-        }
-        Object(publication)
+fn object(signer: Signer, authenticity: Authenticity) -> MemoryObject<Publication, Vec<u8>> {
+    let mut config = PublicationConfig::new(name("/lab/alice/file"), 7, bytes().len() as u64, signer);
+    config.segment_size = SegmentSize::Content(3000);
+    config.authenticity = authenticity;
+    let mut publication = Publication::new(config).unwrap();
+    while let Some(range) = publication.next_unlisted() {
+        let start = range.offset_bytes as usize;
+        publication.list_segment(&bytes()[start..start + range.len_bytes as usize]).unwrap();
     }
-}
-
-impl Source for Object {
-    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        Ok(match self.0.answer(interest)? {
-            Answer::Data(data) => Reply::Data(data),
-            Answer::Segment(range) => {
-                let start = range.offset_bytes as usize;
-                let content = &bytes()[start..start + range.len_bytes as usize];
-                Reply::Data(self.0.segment(range.segment, content)?)
-            }
-            Answer::Refuse => Reply::NoReply,
-            Answer::NotMine => Reply::NotMine,
-        })
-    }
+    MemoryObject::new(publication, bytes())
 }
 
 /// What came of a fetch, and the bytes of all packets that came.
@@ -129,7 +109,7 @@ fn fetch(mut network: impl Source, verifier: &mut dyn Verifier) -> Outcome {
 #[test]
 fn every_signature_up_to_the_anchor_is_charged_and_certificates_once() {
     let (root, alice, signer) = parties();
-    let network = (Object::new(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
+    let network = (object(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
     let outcome = fetch(network, &mut anchored(&root));
     assert_eq!(outcome.got, bytes());
     // Metadata, ten segments, and Alice's certificate.
@@ -139,7 +119,7 @@ fn every_signature_up_to_the_anchor_is_charged_and_certificates_once() {
 #[test]
 fn with_a_manifest_few_signatures_are_charged_and_every_byte_is_hashed() {
     let (root, alice, signer) = parties();
-    let network = (Object::new(signer, Authenticity::Manifest), Packets::new([alice.data().clone()]));
+    let network = (object(signer, Authenticity::Manifest), Packets::new([alice.data().clone()]));
     let outcome = fetch(network, &mut ManifestVerifier::new(Box::new(anchored(&root)), 1));
     assert_eq!(outcome.got, bytes());
     // Metadata, the manifest, and Alice's certificate.
@@ -148,20 +128,20 @@ fn with_a_manifest_few_signatures_are_charged_and_every_byte_is_hashed() {
 
 #[test]
 fn digests_cost_no_signature_and_signatures_that_nobody_checks_cost_nothing() {
-    let network = Object::new(Signer::digest(), Authenticity::EachPacket);
+    let network = object(Signer::digest(), Authenticity::EachPacket);
     let mut verifier = IntegrityVerifier::new();
     let outcome = fetch(network, &mut verifier);
     assert_eq!((outcome.got, verifier.summary().trusted), (bytes(), false));
     assert_eq!(outcome.cost, Cost { signatures: 0, hashed_bytes: outcome.came_bytes });
     let (_, _, signer) = parties();
-    let outcome = fetch(Object::new(signer, Authenticity::EachPacket), &mut IntegrityVerifier::new());
+    let outcome = fetch(object(signer, Authenticity::EachPacket), &mut IntegrityVerifier::new());
     assert_eq!((outcome.got, outcome.cost), (bytes(), Cost::default()));
 }
 
 #[test]
 fn what_somebody_else_signed_is_charged_for_and_not_handed_on() {
     let ((root, _, _), (_, alice, signer)) = (parties(), parties());
-    let network = (Object::new(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
+    let network = (object(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
     let outcome = fetch(network, &mut anchored(&root));
     assert_eq!(outcome.got, []);
     assert!(outcome.cost.signatures > 0);

@@ -48,7 +48,8 @@
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
 //! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.
 //! - [`ndnld`]: links of NDNLP v1 for ndnld's clients, of the node or beside another forwarder.
-//! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face.
+//! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face. Any
+//!   [`InnerFace`] also serves a source of Data, by the loop that a client's connection serves one with.
 //! - `control_service`, `verification`: two of these, for management and for a sample of what is cached.
 //!   `share_of_time`: how much of a thread's time goes into what strangers ask for.
 //! - `repository`: persistent stores behind the content store, on threads of their own. `ccnr`: the protocol
@@ -99,7 +100,9 @@ pub use start::{default_memory_bytes, default_unix_paths, memory_at_hand_bytes};
 pub use start_error::StartError;
 pub use sys::pages::use_small_pages;
 pub use transport::ethernet_socket::EthernetSocket;
-pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
+pub use transport::inner::{
+    InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError, InnerServeError,
+};
 
 /// How long a thread beside the data plane waits after it could not accept a connection.
 const ACCEPT_RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(250);

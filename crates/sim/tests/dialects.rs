@@ -2,14 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
 use cairn_sim::{
-    Application, Consumer, Context, Flooder, FlooderReport, LinkConfig, LinkDropReason, LinkId, Network,
-    NodeId, Producer, TransferConsumer, WorkloadConsumer,
+    AppId, Application, Consumer, Context, FileFetcher, Flooder, FlooderReport, LinkConfig, LinkDropReason,
+    LinkId, Network, NodeId, Producer, Publisher, Queue, TransferConsumer, VerifiedFetcher, WorkloadConsumer,
 };
 use engine::FaceConfig;
+use flow::verify::PublisherVerifier;
+use flow::{FetchConfig, PublicationConfig, SegmentSize};
 use link::{v1, v2};
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
-use packet::{Data, Dialect, LinkHeader};
+use packet::{Data, Dialect, LinkHeader, UnixTime};
+use trust::ccnx::CcnxSigner;
+use trust::{KeyKind, PrivateKey, PublicKey, Signer};
 
 fn local(dialect: Dialect) -> FaceConfig {
     FaceConfig { dialect, ..FaceConfig::local() }
@@ -66,6 +70,58 @@ fn a_flood_of_ccnx_reaches_its_victim() {
     let FlooderReport { sent, received: answered, .. } =
         network.application::<Flooder>(flooder).unwrap().report();
     assert_eq!((sent, answered), (1000, 1000));
+}
+
+/// A network in which the last node publishes a file, and what it publishes.
+fn published(dialect: Dialect, signer: &CcnxSigner) -> (Network, Vec<NodeId>, AppId, Vec<u8>) {
+    let content: Vec<u8> = (0..100_000u32).map(|number| ((number * 7) >> 3) as u8).collect();
+    let mut network = Network::new(1);
+    let mut link = LinkConfig::ideal().mbps(10.0).millis(10).queue(Queue::packets(20)).loss(0.02);
+    link.face.dialect = dialect;
+    let nodes = network.chain(3, &link).unwrap();
+    let mut config = PublicationConfig::new("/lab/file".parse().unwrap(), 1, 0, Signer::digest());
+    config.segment_size = SegmentSize::Content(2000);
+    let publisher = Publisher::new(config, content.clone()).unwrap();
+    let publisher = publisher.ccnx_signer(signer.clone(), UnixTime::from_secs(1_700_000_000)).unwrap();
+    let publisher = network.add_application_with(nodes[2], publisher, local(dialect)).unwrap();
+    network.route_shortest_paths().unwrap();
+    (network, nodes, publisher, content)
+}
+
+#[test]
+fn a_file_arrives_whole_over_a_bad_link_in_the_dialect_of_the_face_that_it_is_fetched_by() {
+    let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
+    for dialect in Dialect::ALL {
+        let (mut network, nodes, publisher, content) = published(dialect, &signer);
+        let fetch = FileFetcher::new("/lab/file", FetchConfig::default()).unwrap().keep_content();
+        let fetch = network.add_application_with(nodes[0], fetch, local(dialect)).unwrap();
+        network.run_for(Duration::from_secs(60)).unwrap();
+        let fetch: &FileFetcher = network.application(fetch).unwrap();
+        assert!(fetch.completed_at().is_some(), "{dialect}: {:?}", fetch.fetcher());
+        assert_eq!(fetch.content(), content, "{dialect}");
+        let publisher: &Publisher = network.application(publisher).unwrap();
+        assert!(publisher.segments_sent() >= 50, "{dialect}");
+    }
+}
+
+#[test]
+fn who_verifies_a_file_of_ccnx_believes_its_publisher_and_refuses_another() {
+    let [right, other] = [(); 2].map(|()| PrivateKey::generate(KeyKind::Rsa).unwrap());
+    let anchors = [&right, &other].map(|key| key.public_key().unwrap());
+    let signer = CcnxSigner::new(right).unwrap();
+    let fetched = |anchor: &PublicKey| {
+        let (mut network, nodes, _, content) = published(Dialect::Ccnx, &signer);
+        let verifier = Box::new(PublisherVerifier::new([anchor.clone()], 1));
+        let fetch = VerifiedFetcher::new("/lab/file", FetchConfig::default(), verifier).unwrap();
+        let fetch = network.add_application_with(nodes[0], fetch, local(Dialect::Ccnx)).unwrap();
+        network.run_for(Duration::from_secs(60)).unwrap();
+        let fetch: &VerifiedFetcher = network.application(fetch).unwrap();
+        (fetch.outcome().map(|outcome| outcome.is_ok()), fetch.content_bytes(), content.len() as u64)
+    };
+    let (outcome, bytes, all) = fetched(&anchors[0]);
+    assert_eq!((outcome, bytes), (Some(true), all));
+    let (outcome, bytes, _) = fetched(&anchors[1]);
+    assert_eq!((outcome, bytes), (Some(false), 0));
 }
 
 /// Sends one Interest of NDN, whatever its face speaks.

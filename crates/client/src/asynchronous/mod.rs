@@ -11,7 +11,7 @@ mod readiness;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use flow::source::Source;
+use flow::source::{ServeCounters, Source};
 use management::{Command, ControlParameters, ControlResponse};
 use packet::time::{Duration, Instant};
 use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Name};
@@ -311,6 +311,11 @@ impl AsyncClient {
     /// Has `source` answer Interests under `prefix` without registering it.
     pub fn attach(&self, prefix: &Name, source: impl Source + Send + 'static) {
         self.lock().attach(prefix, source);
+    }
+
+    /// What the source that is attached under this very prefix has done: [`Client::served`].
+    pub fn served(&self, prefix: &Name) -> Option<ServeCounters> {
+        self.lock().served(prefix)
     }
 
     /// Ends what [`AsyncClient::serve`] began.

@@ -1,9 +1,9 @@
 //! Serving sources of Data: attached, so that they answer whatever else the client does, or in a loop that
 //! counts.
 
-use flow::source::{AppFace, Reply, Source};
+use flow::source::{AppFace, ServeCounters, Source};
 use packet::time::Instant;
-use packet::{AnyName, Interest, LinkHeader, Name};
+use packet::{AnyName, Interest, LinkHeader, Name, Packet};
 
 use super::Client;
 use crate::error::ClientError;
@@ -25,6 +25,11 @@ impl Client {
     /// means, or under a shorter prefix.
     pub fn attach(&mut self, prefix: &Name, source: impl Source + Send + 'static) {
         self.session.attach(prefix.clone(), Box::new(source));
+    }
+
+    /// What the source that is [attached](Client::serve) under this very prefix has done.
+    pub fn served(&self, prefix: &Name) -> Option<ServeCounters> {
+        self.session.served(prefix)
     }
 
     /// Ends what [`Client::serve`] began.
@@ -90,11 +95,12 @@ impl AppFace for Client {
         }
     }
 
-    fn send(&mut self, interest: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), ClientError> {
-        match reply {
-            Reply::Data(data) => self.reply(data, asked),
-            Reply::Nack(reason) => self.refuse(interest, *reason, asked),
-            Reply::NoReply | Reply::NotMine => Ok(()),
+    fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), ClientError> {
+        match answer {
+            Packet::Data(data) => self.reply(&data, asked),
+            Packet::Nack(interest, reason) => self.refuse(&interest, reason, asked),
+            // It answers nothing.
+            Packet::Interest(_) => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use flow::source::{Reply, Source, SourceError};
-use flow::{Answer, CcnxPublication, SegmentTree};
+use flow::{CcnxPublication, SegmentTree};
 use packet::{Data, Interest};
 
 use super::object::{Bytes, CACHE_BYTES};
@@ -80,6 +80,16 @@ impl CcnxObjectSource {
         Ok(content)
     }
 
+    /// The packet of a segment as it was made lately, or made now.
+    fn kept(&mut self, segment: u64) -> Result<Data, SourceError> {
+        if let Some((_, data)) = self.cached.iter().find(|(kept, _)| *kept == segment) {
+            return Ok(data.clone());
+        }
+        let data = self.packet(segment)?;
+        self.keep(segment, data.clone());
+        Ok(data)
+    }
+
     fn keep(&mut self, segment: u64, data: Data) {
         self.cached_bytes += data.wire().len();
         self.cached.push_back((segment, data));
@@ -93,19 +103,8 @@ impl CcnxObjectSource {
 
 impl Source for CcnxObjectSource {
     fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        let range = match self.publication.answer(interest) {
-            Answer::Segment(range) => range,
-            Answer::Data(data) => return Ok(Reply::matching(interest, data)),
-            // This dialect has no Nacks.
-            Answer::Refuse => return Ok(Reply::NoReply),
-            Answer::NotMine => return Ok(Reply::NotMine),
-        };
-        if let Some((_, data)) = self.cached.iter().find(|(segment, _)| *segment == range.segment) {
-            return Ok(Reply::matching(interest, data.clone()));
-        }
-        let data = self.packet(range.segment)?;
-        self.keep(range.segment, data.clone());
-        Ok(Reply::matching(interest, data))
+        let answer = self.publication.answer(interest);
+        Reply::of_object(interest, answer, |range| self.kept(range.segment))
     }
 }
 

@@ -7,8 +7,8 @@ use std::io::{self, IoSliceMut};
 use std::os::unix::fs::FileExt as _;
 
 use flow::source::{Reply, Source, SourceError};
-use flow::{Answer, OpenSegment, Publication, PublishError, SegmentMemory, SegmentRange};
-use packet::{Data, Interest, NackReason};
+use flow::{OpenSegment, Publication, PublishError, SegmentMemory, SegmentRange};
+use packet::{Data, Interest};
 
 /// Segments that are read at once when one is asked for after the one before it: as many as a system call is
 /// worth, and as stay in a processor's cache until they are asked for.
@@ -169,13 +169,8 @@ impl ObjectSource {
 
 impl Source for ObjectSource {
     fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        Ok(match self.publication.answer(interest)? {
-            // One that is asked for by its digest may be another.
-            Answer::Segment(range) => Reply::matching(interest, self.packet(range.segment)?),
-            Answer::Data(data) => Reply::Data(data),
-            Answer::Refuse => Reply::Nack(NackReason::Unspecified),
-            Answer::NotMine => Reply::NotMine,
-        })
+        let answer = self.publication.answer(interest)?;
+        Reply::of_object(interest, answer, |range| self.packet(range.segment))
     }
 }
 

@@ -51,12 +51,12 @@ impl DataSigner for Signer {
 /// Makes objects of CCNx, which say when they were made.
 pub struct CcnxDataSigner {
     signer: CcnxSigner,
-    clock: Box<dyn FnMut() -> UnixTime>,
+    clock: Box<dyn FnMut() -> UnixTime + Send>,
 }
 
 impl CcnxDataSigner {
     /// Signs by `signer`; `clock` is asked what time it is.
-    pub fn new(signer: CcnxSigner, clock: impl FnMut() -> UnixTime + 'static) -> Self {
+    pub fn new(signer: CcnxSigner, clock: impl FnMut() -> UnixTime + Send + 'static) -> Self {
         CcnxDataSigner { signer, clock: Box::new(clock) }
     }
 }

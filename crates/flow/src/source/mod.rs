@@ -1,11 +1,23 @@
 //! Sources of Data: what answers Interests, whoever carries them.
 //!
 //! A [`Source`] is asked one Interest at a time and says what answers it. It knows no socket: an application
-//! serves it over a connection to a forwarder, a simulated producer in virtual time. Each does it with the
-//! same [`Server`], which counts and knows when it is over, and where there are threads in the same loop,
-//! [`serve`]. Sources whose bytes lie on a disk are where the disk is
-//! read; those of them that need no more than a way to look up and read take it as a trait, as [`folder`]
-//! does.
+//! serves it over a connection to a forwarder, a program inside a node over an inner face, a simulated
+//! producer in virtual time. Each does it with the same [`Server`], which counts and knows when it is over,
+//! and sends what [`Reply::into_packet`] makes of its answer. Who serves one source and nothing else does it
+//! in the same loop, [`serve`], over an [`AppFace`].
+//!
+//! An object whose bytes are in memory is served by a [`MemoryObject`], in either dialect. Sources whose
+//! bytes lie on a disk are where the disk is read; those of them that need no more than a way to look up and
+//! read take it as a trait, as [`folder`] does.
+//!
+//! These are apart:
+//! - The client library's `ObjectSource` answers for an object in a file as [`MemoryObject`] does for one in
+//!   memory. It reads ahead, keeps packets that were dear to sign, and uses their memory again, up to some
+//!   megabytes an object: too much for a gateway, which holds many. Both answer by [`Reply::of_object`].
+//! - A gateway has no [`Server`]: an Interest waits there until its bytes have come from a web server, and
+//!   whatever else cannot be answered is sent back.
+//! - Simulated producers of numbered names and the lab's agents have a [`Server`], and take the Data out of
+//!   its answer: they send nothing else, and the simulator is to copy as little as it can for each packet.
 //!
 //! ```
 //! use cairn_flow::source::{Generator, Packets, Reply, Server, ServerConfig, Source};
@@ -29,17 +41,19 @@
 mod answers;
 pub mod folder;
 mod generator;
+mod memory;
 mod packets;
 mod server;
 
-use packet::{Data, DecodeError, Interest, NackReason};
+use packet::{Data, DecodeError, Interest, NackReason, Packet};
 use thiserror::Error;
 
-use crate::publish::PublishError;
+use crate::publish::{Answer, PublishError, SegmentRange};
 
 pub use answers::{AnswerWith, answer_with};
 pub use folder::{CcnxFolderSource, FolderSource};
 pub use generator::{CcnxDataSigner, DataSigner, Generator};
+pub use memory::{MemoryObject, Segmented};
 pub use packets::Packets;
 pub use server::{AppFace, ServeCounters, ServeError, Server, ServerConfig, serve};
 
@@ -60,6 +74,36 @@ impl Reply {
     /// The packet, if it matches what was asked; silence otherwise, as where a digest names another packet.
     pub fn matching(interest: &Interest, data: Data) -> Self {
         if interest.matches(&data) { Reply::Data(data) } else { Reply::NoReply }
+    }
+
+    /// What a publication's `answer` to `interest` comes to; `packet` makes that of a segment. What there
+    /// will never be is sent back where the dialect can say so.
+    ///
+    /// # Errors
+    /// Those of `packet`.
+    pub fn of_object(
+        interest: &Interest,
+        answer: Answer,
+        packet: impl FnOnce(SegmentRange) -> Result<Data, SourceError>,
+    ) -> Result<Self, SourceError> {
+        Ok(match answer {
+            // One that is asked for by its digest may be another.
+            Answer::Segment(range) => Reply::matching(interest, packet(range)?),
+            Answer::Data(data) => Reply::Data(data),
+            Answer::Refuse if interest.dialect().has_nacks() => Reply::Nack(NackReason::Unspecified),
+            Answer::Refuse => Reply::NoReply,
+            Answer::NotMine => Reply::NotMine,
+        })
+    }
+
+    /// The packet that tells it to who asked with `interest`; `None` where that is silence.
+    #[inline]
+    pub fn into_packet(self, interest: &Interest) -> Option<Packet> {
+        match self {
+            Reply::Data(data) => Some(Packet::Data(data)),
+            Reply::Nack(reason) => Some(Packet::Nack(interest.clone(), reason)),
+            Reply::NoReply | Reply::NotMine => None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Serving a source: counts what was answered, and knows when it is over.
 
 use packet::time::{Duration, Instant};
-use packet::{Interest, LinkHeader};
+use packet::{Interest, LinkHeader, Packet};
 use thiserror::Error;
 
 use super::{Reply, Source, SourceError};
@@ -47,6 +47,22 @@ pub struct Server<S> {
     asked_at: Instant,
 }
 
+impl ServeCounters {
+    /// Counts an Interest that was answered so.
+    #[inline]
+    fn count(&mut self, reply: &Reply) {
+        match reply {
+            Reply::Data(data) => {
+                self.data += 1;
+                self.content_bytes += data.content().len() as u64;
+            }
+            Reply::Nack(_) => self.nacks += 1,
+            Reply::NoReply => self.unanswered += 1,
+            Reply::NotMine => self.not_mine += 1,
+        }
+    }
+}
+
 impl<S: Source> Server<S> {
     /// Serves `source` from `now` on.
     pub fn new(source: S, config: ServerConfig, now: Instant) -> Self {
@@ -57,20 +73,16 @@ impl<S: Source> Server<S> {
     ///
     /// # Errors
     /// The source cannot go on.
+    #[inline]
     pub fn handle_interest(&mut self, now: Instant, interest: &Interest) -> Result<Reply, SourceError> {
         self.asked_at = now;
         self.counters.interests += 1;
-        let reply = self.source.answer(interest)?;
-        match &reply {
-            Reply::Data(data) => {
-                self.counters.data += 1;
-                self.counters.content_bytes += data.content().len() as u64;
-            }
-            Reply::Nack(_) => self.counters.nacks += 1,
-            Reply::NoReply => self.counters.unanswered += 1,
-            Reply::NotMine => self.counters.not_mine += 1,
+        // It stays where the source has put it: it is large, and some are asked millions of times.
+        let reply = self.source.answer(interest);
+        if let Ok(reply) = &reply {
+            self.counters.count(reply);
         }
-        Ok(reply)
+        reply
     }
 
     /// Whether all that was to be served has been.
@@ -93,9 +105,14 @@ impl<S: Source> Server<S> {
     pub fn source(&self) -> &S {
         &self.source
     }
+
+    /// The source, to be asked for something else than an answer.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
 }
 
-/// Carries Interests to a [`Server`] and its answers back: a connection to a forwarder.
+/// Carries Interests to a [`Server`] and its answers back: a connection to a forwarder, or a face inside one.
 pub trait AppFace {
     /// Why it can carry no more.
     type Error;
@@ -110,11 +127,11 @@ pub trait AppFace {
     /// There will be no more.
     fn next_interest(&mut self, until: Instant) -> Result<Option<(Interest, LinkHeader)>, Self::Error>;
 
-    /// Sends what answers `interest`, which came with `asked`, if anything is to be sent.
+    /// Sends what answers an Interest that came with `asked`: Data, or a Nack.
     ///
     /// # Errors
     /// There is nobody to send to any more.
-    fn send(&mut self, interest: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), Self::Error>;
+    fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), Self::Error>;
 
     /// Has all that was sent leave.
     ///
@@ -143,20 +160,23 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// Nothing is carried any more, or the source cannot go on.
-pub fn serve<S: Source, C: AppFace>(
-    carrier: &mut C,
+pub fn serve<S: Source, F: AppFace>(
+    face: &mut F,
     server: &mut Server<S>,
     mut watch: impl FnMut(Option<(&Interest, &Reply)>) -> bool,
-) -> Result<(), ServeError<C::Error>> {
-    while !server.is_over(carrier.now()) && watch(None) {
-        let until = server.next_deadline().min(carrier.now() + CHECK_INTERVAL);
-        let next = carrier.next_interest(until).map_err(ServeError::AppFace)?;
+) -> Result<(), ServeError<F::Error>> {
+    while !server.is_over(face.now()) && watch(None) {
+        let until = server.next_deadline().min(face.now() + CHECK_INTERVAL);
+        let next = face.next_interest(until).map_err(ServeError::AppFace)?;
         let Some((interest, header)) = next else { continue };
-        let reply = server.handle_interest(carrier.now(), &interest).map_err(ServeError::Source)?;
-        carrier.send(&interest, &header, &reply).map_err(ServeError::AppFace)?;
+        let reply = server.handle_interest(face.now(), &interest).map_err(ServeError::Source)?;
+        // Only the bytes are large, and they are shared.
+        if let Some(answer) = reply.clone().into_packet(&interest) {
+            face.send(answer, &header).map_err(ServeError::AppFace)?;
+        }
         if !watch(Some((&interest, &reply))) {
             break;
         }
     }
-    carrier.flush().map_err(ServeError::AppFace)
+    face.flush().map_err(ServeError::AppFace)
 }

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use packet::ccnx::InterestFields;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name, UnixTime};
+use packet::{Data, Interest, LinkHeader, NackReason, Name, Packet, UnixTime};
 use trust::ccnx::{CcnxSigner, verify_by_own_key};
 use trust::{KeyKind, PrivateKey, Signer};
 
@@ -105,6 +105,19 @@ fn a_generator_leaves_out_and_sends_back_the_shares_it_was_told_to() {
     }
 }
 
+#[test]
+fn what_is_sent_is_the_data_or_the_interest_itself_and_silence_is_no_packet() {
+    let interest = ask("/a");
+    let sent = |reply: Reply| reply.into_packet(&interest);
+    let Some(Packet::Data(found)) = sent(Reply::Data(data("/a"))) else { panic!("no Data") };
+    assert_eq!(found.wire(), data("/a").wire());
+    let Some(Packet::Nack(back, NackReason::NoRoute)) = sent(Reply::Nack(NackReason::NoRoute)) else {
+        panic!("no Nack with that reason");
+    };
+    assert_eq!(back.wire(), interest.wire());
+    assert!(sent(Reply::NoReply).is_none() && sent(Reply::NotMine).is_none());
+}
+
 /// Interests that come at these times.
 struct Script {
     now: Instant,
@@ -142,10 +155,8 @@ impl AppFace for Script {
         }
     }
 
-    fn send(&mut self, _: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), &'static str> {
-        if let Reply::Data(data) = reply {
-            self.sent.push((asked.clone(), data.name().to_string()));
-        }
+    fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), &'static str> {
+        self.sent.push((asked.clone(), answer.name().to_string()));
         Ok(())
     }
 
@@ -175,7 +186,7 @@ fn serving_ends_after_so_many_data_or_when_nobody_asks_or_at_a_time() {
 }
 
 #[test]
-fn whoever_watches_sees_each_answer_and_can_end_it_and_a_carrier_that_fails_does() {
+fn whoever_watches_sees_each_answer_and_can_end_it_and_a_face_that_fails_does() {
     let mut seen = Vec::new();
     let mut script = Script::new([(1, "/a"), (2, "/b"), (3, "/a")]);
     let mut server = Server::new(Packets::new([data("/a")]), ServerConfig::default(), Instant::ZERO);

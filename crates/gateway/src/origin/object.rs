@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use flow::naming::version_number;
-use flow::{Answer, Publication, PublicationConfig, PublishError};
+use flow::source::{MemoryObject, Reply, SourceError};
+use flow::{Publication, PublicationConfig, PublishError};
 use packet::ndn::DataBuilder;
 use packet::time;
 use packet::{Data, Interest, Name, UnixTime};
@@ -12,19 +13,6 @@ use trust::Signer;
 
 use super::web::ClientValidators;
 use crate::fields::{Description, Fields};
-
-/// What answers an Interest.
-#[derive(Debug)]
-pub(super) enum HeldAnswer {
-    /// This packet.
-    Data(Data),
-    /// Its bytes have not come yet.
-    NotYet,
-    /// Nothing of that kind is here.
-    Refused,
-    /// It is of another version.
-    Other,
-}
 
 /// What the web server tells of an object.
 #[derive(Clone, Debug)]
@@ -43,11 +31,10 @@ pub(super) struct HeldVersion<'a> {
 /// An object in the making, or whole.
 #[derive(Debug)]
 pub(super) struct OriginObject {
-    publication: Publication,
+    object: MemoryObject<Publication, Vec<u8>>,
     signer: Signer,
     fields: Fields,
     size_bytes: u64,
-    bytes: Vec<u8>,
     pub(super) known: ClientValidators,
     pub(super) fresh_until: Instant,
 }
@@ -64,17 +51,17 @@ impl OriginObject {
     ) -> Result<Self, PublishError> {
         let ServerAnswer { fields, known } = told;
         let config = PublicationConfig::new(name, version, size_bytes, signer.clone());
-        let publication = Publication::new(config)?;
+        let object = MemoryObject::new(Publication::new(config)?, Vec::new());
         let fresh_until = Instant::now() + fresh;
-        Ok(OriginObject { publication, signer, fields, size_bytes, bytes: Vec::new(), known, fresh_until })
+        Ok(OriginObject { object, signer, fields, size_bytes, known, fresh_until })
     }
 
     pub(super) fn version(&self) -> u64 {
-        self.publication.name().as_ref().last().and_then(version_number).unwrap_or(0)
+        self.object.publication().name().as_ref().last().and_then(version_number).unwrap_or(0)
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.bytes.len() as u64 == self.size_bytes
+        self.bytes().len() as u64 == self.size_bytes
     }
 
     pub(super) fn is_fresh(&self) -> bool {
@@ -87,55 +74,40 @@ impl OriginObject {
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
+        self.object.bytes()
     }
 
     /// More of it has come; false if that is too much.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
-        let fits = (self.bytes.len() + bytes.len()) as u64 <= self.size_bytes;
+        let fits = (self.bytes().len() + bytes.len()) as u64 <= self.size_bytes;
         if fits {
-            self.bytes.extend_from_slice(bytes);
+            self.object.bytes_mut().extend_from_slice(bytes);
         }
         fits
     }
 
     /// All of it has come: these bytes, which are as many as were told.
-    pub(super) fn complete(self, bytes: Vec<u8>) -> Self {
-        OriginObject { bytes, ..self }
+    pub(super) fn complete(mut self, bytes: Vec<u8>) -> Self {
+        *self.object.bytes_mut() = bytes;
+        self
     }
 
-    /// What answers `interest`.
-    pub(super) fn answer(&self, interest: &Interest) -> Result<HeldAnswer, PublishError> {
-        let metadata_prefix = self.publication.prefix().with(flow::naming::METADATA)?;
+    /// What answers `interest`; `None` if its bytes have not come yet.
+    pub(super) fn reply(&self, interest: &Interest) -> Result<Option<Reply>, SourceError> {
+        let metadata_prefix = self.object.publication().prefix().with(flow::naming::METADATA)?;
         if metadata_prefix.as_ref().is_prefix_of(interest.name()) {
-            let data = self.metadata(&metadata_prefix)?;
-            return Ok(if interest.matches(&data) { HeldAnswer::Data(data) } else { HeldAnswer::Refused });
+            return Ok(Some(Reply::matching(interest, self.metadata(&metadata_prefix)?)));
         }
-        Ok(match self.publication.answer(interest)? {
-            Answer::Segment(range) => {
-                let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
-                let end = start.saturating_add(usize::try_from(range.len_bytes).unwrap_or(usize::MAX));
-                match self.bytes.get(start..end) {
-                    None => HeldAnswer::NotYet,
-                    Some(bytes) => {
-                        let data = self.publication.segment(range.segment, bytes)?;
-                        if interest.matches(&data) { HeldAnswer::Data(data) } else { HeldAnswer::Refused }
-                    }
-                }
-            }
-            Answer::Data(data) => HeldAnswer::Data(data),
-            Answer::Refuse => HeldAnswer::Refused,
-            Answer::NotMine => HeldAnswer::Other,
-        })
+        self.object.reply(interest)
     }
 
     /// Tells of this version for as long as the web server says that it is fresh.
     fn metadata(&self, prefix: &Name) -> Result<Data, PublishError> {
         let description = Description {
             metadata: flow::Metadata {
-                name: self.publication.name().clone(),
-                last_segment: Some(self.publication.last_segment()),
-                segment_bytes: Some(self.publication.segment_bytes()),
+                name: self.object.publication().name().clone(),
+                last_segment: Some(self.object.publication().last_segment()),
+                segment_bytes: Some(self.object.publication().segment_bytes()),
                 size_bytes: Some(self.size_bytes),
             },
             fields: self.fields.clone(),

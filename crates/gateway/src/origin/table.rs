@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use flow::naming::{METADATA, version_number};
+use flow::source::Reply;
 use packet::ndn::DataBuilder;
 use packet::{ContentType, Interest, LinkHeader, Name, NameRef, time};
 use tokio::time::Instant;
 use trust::Signer;
 
-use super::object::{HeldAnswer, HeldVersion, OriginObject};
+use super::object::{HeldVersion, OriginObject};
 use super::web::ClientValidators;
 use super::{OriginLimits, Sent};
 
@@ -117,12 +118,10 @@ impl Table {
             None => held.is_fresh(),
         });
         if let Some(held) = held {
-            match held.answer(&interest) {
-                Ok(HeldAnswer::Data(data)) => return Outcome::Answer(vec![Sent::Data(data, header)]),
-                Ok(HeldAnswer::NotYet) => {}
-                Ok(HeldAnswer::Refused | HeldAnswer::Other) | Err(_) => {
-                    return Outcome::Answer(vec![Sent::Nack(interest, header)]);
-                }
+            match held.reply(&interest) {
+                Ok(Some(Reply::Data(data))) => return Outcome::Answer(vec![Sent::Data(data, header)]),
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => return Outcome::Answer(vec![Sent::Nack(interest, header)]),
             }
         } else if entry.refused_until.is_some_and(|until| Instant::now() < until) {
             return Outcome::Answer(vec![nack_of_metadata(object, interest, header, signer)]);
@@ -225,14 +224,12 @@ impl Table {
                 }
                 continue;
             };
-            match held.answer(&interest) {
-                Ok(HeldAnswer::Data(data)) => sent.push(Sent::Data(data, header)),
-                Ok(HeldAnswer::NotYet) => {
+            match held.reply(&interest) {
+                Ok(Some(Reply::Data(data))) => sent.push(Sent::Data(data, header)),
+                Ok(None) => {
                     entry.waiting.push_back(PendingInterest { interest, header, until: waiting.until });
                 }
-                Ok(HeldAnswer::Refused | HeldAnswer::Other) | Err(_) => {
-                    sent.push(Sent::Nack(interest, header));
-                }
+                Ok(Some(_)) | Err(_) => sent.push(Sent::Nack(interest, header)),
             }
         }
         sent

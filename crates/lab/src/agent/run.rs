@@ -77,7 +77,6 @@ struct Agent {
     start: Option<(StdInstant, u64)>,
     standstill: Standstill,
     said_idle: bool,
-    served_count: u64,
     unmatched: u64,
     /// Where Interests are written down that ask again.
     again: Option<csv::Writer<File>>,
@@ -116,7 +115,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
     let written = written.and_then(|()| agent.served.finish(&agent.job));
     let written = written.and_then(|()| agent.standstill.write(&agent.job.folder, &agent.job.node));
     worked.and(written.map_err(WorkError::from)).map_err(failed)?;
-    let done = say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched));
+    let done = say(&format!("done served={} unmatched={}", agent.served.data_count(), agent.unmatched));
     done.map_err(|error| failed(error.into()))
 }
 
@@ -157,7 +156,6 @@ impl Agent {
             start: None,
             standstill: Standstill::default(),
             said_idle: false,
-            served_count: 0,
             unmatched: 0,
             again: None,
             job,
@@ -293,7 +291,6 @@ impl Agent {
         if waits {
             self.standstill.held_up(StdInstant::now());
         }
-        self.served_count += 1;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use flow::source::{Generator, Reply, Source, SourceError};
+use flow::source::{Generator, Reply, Server, ServerConfig, Source, SourceError};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
@@ -30,14 +30,16 @@ use crate::order::Simultaneous;
 #[derive(Debug)]
 pub(crate) struct Served {
     prefixes: Vec<Name>,
-    /// Files by their content's place in the plan.
-    files: Vec<(usize, Files)>,
-    /// Files of others that it answers for with bytes of its own, and what answers whatever else is asked
-    /// below the prefixes for that.
-    others: (Vec<ForgedFiles>, Generator<AgentSigner>),
+    /// For each of its files their content's place in the plan.
+    contents: Vec<usize>,
+    server: Server<ServedSources>,
     log: ServedLog,
     prefixes_answered: PrefixLog,
 }
+
+/// Files of its own, those of others that it answers for with bytes of its own, and what answers whatever
+/// else is asked below the prefixes for that.
+type ServedSources = (Vec<Files>, (Vec<ForgedFiles>, Generator<AgentSigner>));
 
 /// The stream of a workload's randomness that decides when which file is fetched.
 const ARRIVALS: u64 = 0x6172_7269;
@@ -45,48 +47,48 @@ const PONG: &[u8] = b"pong";
 
 impl Served {
     pub(crate) fn new(job: &Job) -> Result<Self, JobError> {
-        let mut files = Vec::new();
+        let (mut contents, mut files) = (Vec::new(), Vec::new());
         for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
-            files.push((place, Files::new(content, place, job.seed, job.dialect)?));
+            contents.push(place);
+            files.push(Files::new(content, place, job.seed, job.dialect)?);
         }
         let (taken, forged) = taken(job)?;
         let mut answers = Vec::new();
         for prefix in &job.answers {
             answers.push(error::name(prefix)?);
         }
-        let prefixes = files.iter().map(|(_, files)| files.prefix().clone()).chain(answers.iter().cloned());
+        let prefixes = files.iter().map(|files| files.prefix().clone()).chain(answers.iter().cloned());
         let prefixes = prefixes.chain(taken).collect();
         // They are all alike: the seed decides nothing.
         let pongs = Generator::new(answers, AgentSigner(job.dialect), 0).with_content(PONG.to_vec());
         let prefixes_answered = PrefixLog::new(job)?;
-        let others = (forged, pongs);
-        Ok(Served { prefixes, files, others, log: ServedLog::default(), prefixes_answered })
+        let sources = (files, (forged, pongs));
+        let server = Server::new(sources, ServerConfig::default(), Instant::ZERO);
+        Ok(Served { prefixes, contents, server, log: ServedLog::default(), prefixes_answered })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
         self.prefixes.clone()
     }
 
+    /// The Data for an Interest. What cannot be made is as little an answer as what is not there.
     pub(crate) fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
-        let data = self.made(now, interest)?;
+        let Ok(Reply::Data(data)) = self.server.handle_interest(now, interest) else { return None };
+        let (files, _) = self.server.source();
+        let found = self.contents.iter().zip(files).find_map(|(content, files)| {
+            let (_, segment) = files.place(data.name())?;
+            Some((*content, segment))
+        });
+        if let Some((content, segment)) = found {
+            self.log.note(now, content, segment, data.content().len());
+        }
         self.prefixes_answered.note(interest.name(), |counts| counts.answered += 1);
         Some(data)
     }
 
-    fn made(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
-        for (content, files) in &mut self.files {
-            if let Ok(Reply::Data(data)) = files.answer(interest) {
-                if let Some((_, segment)) = files.place(data.name()) {
-                    self.log.note(now, *content, segment, data.content().len());
-                }
-                return Some(data);
-            }
-        }
-        match self.others.answer(interest) {
-            Ok(Reply::Data(data)) => Some(data),
-            // What cannot be made is as little an answer as what is not there.
-            Ok(Reply::Nack(_) | Reply::NoReply | Reply::NotMine) | Err(_) => None,
-        }
+    /// Data that it has given.
+    pub(crate) fn data_count(&self) -> u64 {
+        self.server.counters().data
     }
 }
 
@@ -135,7 +137,7 @@ impl Served {
     /// Writes down what was sent, if there is content, and what was answered by prefix.
     pub(crate) fn finish(&self, job: &Job) -> io::Result<()> {
         self.prefixes_answered.write_answered(job)?;
-        if self.files.is_empty() { Ok(()) } else { self.log.write(&job.folder, &job.node) }
+        if self.contents.is_empty() { Ok(()) } else { self.log.write(&job.folder, &job.node) }
     }
 }
 

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::FaceId;
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Packet};
+use flow::source::AppFace;
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Packet, time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use system::Clock;
 use thiserror::Error;
 
 use super::ring::{Refused, RingEnded, RingLimits, RingReceiver, RingSender, Signal, ring};
@@ -129,6 +131,8 @@ pub struct InnerFace {
     receiver: RingReceiver<InnerPacket>,
     /// Raised when there is room again.
     room: Arc<Signal>,
+    /// Counts from when the face was made.
+    clock: Clock,
 }
 
 /// The node's end of an inner face.
@@ -147,7 +151,8 @@ pub(crate) fn inner_face(dialect: Dialect, limits: InnerLimits) -> io::Result<(I
     // The node asks for no room. That the application has gone wakes it.
     let (to_application, from_node) = ring(limits, node, application);
     let id = FaceId(0);
-    let face = InnerFace { id, dialect, sender: to_node, receiver: from_node, room };
+    let clock = Clock::start();
+    let face = InnerFace { id, dialect, sender: to_node, receiver: from_node, room, clock };
     Ok((face, InnerPort { is_unflushed: false, sender: to_application, receiver: from_application }))
 }
 
@@ -245,6 +250,64 @@ impl AsFd for InnerFace {
     /// Readable when there may be something to receive.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.receiver.as_fd()
+    }
+}
+
+/// Why a source can be served over an inner face no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum InnerServeError {
+    /// The node ended, or somebody destroyed the face.
+    #[error(transparent)]
+    Gone(#[from] InnerFaceGone),
+    /// The source answered in a dialect that the face does not speak.
+    #[error("the source answers in another dialect than its face speaks")]
+    OtherDialect,
+}
+
+/// Carries what comes by the routes that lead to it, so that [`serve`](flow::source::serve) serves any source
+/// of Data inside the node. What else comes, such as answers to Interests of the application's own, is lost.
+impl AppFace for InnerFace {
+    type Error = InnerServeError;
+
+    fn now(&self) -> time::Instant {
+        self.clock.now()
+    }
+
+    fn next_interest(
+        &mut self,
+        until: time::Instant,
+    ) -> Result<Option<(Interest, LinkHeader)>, InnerServeError> {
+        let mut has_waited = false;
+        loop {
+            let left = until.saturating_since(self.clock.now());
+            match self.recv()? {
+                Some(InnerPacket { packet: Packet::Interest(interest), header, .. }) => {
+                    return Ok(Some((interest, header)));
+                }
+                Some(_) => {}
+                // The time is up, or a signal came.
+                None if has_waited || left == time::Duration::ZERO => return Ok(None),
+                None => {
+                    let is_for_ever = until == time::Instant::NEVER;
+                    self.wait((!is_for_ever).then(|| Duration::from_nanos(left.as_nanos())));
+                    has_waited = true;
+                }
+            }
+        }
+    }
+
+    /// Waits for room if the node is slow.
+    fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), InnerServeError> {
+        let header = LinkHeader { pit_token: asked.pit_token.clone(), ..LinkHeader::NONE };
+        self.send_in_time(InnerPacket { header, ..InnerPacket::from(answer) }).map_err(|error| match error {
+            InnerSendError::Full(_) | InnerSendError::Closed(_) => InnerFaceGone.into(),
+            InnerSendError::OtherDialect(_) => InnerServeError::OtherDialect,
+        })
+    }
+
+    /// What was sent is on its way already.
+    fn flush(&mut self) -> Result<(), InnerServeError> {
+        Ok(())
     }
 }
 

@@ -1,21 +1,33 @@
 //! Faces inside the process: who holds one talks to the node as over a socket.
 
 use std::os::fd::AsFd as _;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cairn_node::control::{
     CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, NodeControl as _, UpdateFaceError,
 };
-use cairn_node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
+use cairn_node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError, InnerServeError};
+use engine::{FaceId, NextHop};
+use flow::source::{
+    AppFace as _, CcnxDataSigner, DataSigner, Generator, Reply, ServeCounters, ServeError, Server,
+    ServerConfig, Source, answer_with, serve,
+};
 use packet::ndn::{DataBuilder, InterestBuilder};
-use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, Packet};
+use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, Packet, UnixTime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use trust::ccnx::CcnxSigner;
+use trust::{KeyKind, PrivateKey, Signer};
 
 use crate::support::{TIMEOUT, TestNode, data, interest, name, packet_of, receive, udp_peer};
 
 impl TestNode {
     fn inner(&self, purpose: &str, limits: InnerLimits) -> InnerFace {
-        let request = CreateInnerFace { purpose: purpose.parse().unwrap(), dialect: Dialect::Ndn, limits };
+        self.inner_in(Dialect::Ndn, purpose, limits)
+    }
+
+    fn inner_in(&self, dialect: Dialect, purpose: &str, limits: InnerLimits) -> InnerFace {
+        let request = CreateInnerFace { purpose: purpose.parse().unwrap(), dialect, limits };
         self.node.control().create_inner_face(request).unwrap()
     }
 
@@ -262,14 +274,81 @@ fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
 #[test]
 fn packets_of_another_dialect_come_back() {
     let node = TestNode::start();
-    let request = CreateInnerFace {
-        purpose: "ccnd".parse().unwrap(),
-        dialect: Dialect::Ccnx,
-        limits: InnerLimits::default(),
-    };
-    let mut inside = node.node.control().create_inner_face(request).unwrap();
+    let mut inside = node.inner_in(Dialect::Ccnx, "ccnd", InnerLimits::default());
     assert_eq!(node.status_of(&inside).unwrap().dialect, Dialect::Ccnx);
     assert!(matches!(inside.send(ask("/a", 1)), Err(InnerSendError::OtherDialect(_))));
+}
+
+/// Has `source` served over a face of `dialect` by a thread that says how it ended and what it has done.
+fn serve_inside(
+    node: &TestNode,
+    dialect: Dialect,
+    source: impl Source + Send + 'static,
+) -> (FaceId, JoinHandle<(ServeError<InnerServeError>, ServeCounters)>) {
+    let mut inside = node.inner_in(dialect, "pings", InnerLimits::default());
+    let id = inside.id();
+    let hop = NextHop { face: id, cost: 0 };
+    node.node.control().add_next_hop(dialect, &name("/ping"), hop, None).unwrap();
+    let serving = std::thread::spawn(move || {
+        let mut server = Server::new(source, ServerConfig::default(), inside.now());
+        let error = serve(&mut inside, &mut server, |_| true).unwrap_err();
+        (error, *server.counters())
+    });
+    (id, serving)
+}
+
+fn ask_in(dialect: Dialect, uri: &str, nonce: u32) -> InnerPacket {
+    InnerPacket::interest(dialect.interest(name(uri), nonce, packet::time::Duration::from_secs(10)).unwrap())
+}
+
+fn pongs<S: DataSigner>(signer: S) -> Generator<S> {
+    Generator::new(vec![name("/ping")], signer, 1).with_content(b"pong".to_vec())
+}
+
+fn ccnx_signer() -> CcnxDataSigner {
+    let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
+    CcnxDataSigner::new(signer, || UnixTime::from_secs(1_700_000_000))
+}
+
+#[test]
+fn a_source_of_data_in_either_dialect_is_served_over_a_face_inside_until_the_face_goes() {
+    let node = TestNode::start();
+    let sources: [(_, Box<dyn Source + Send>); 2] =
+        [(Dialect::Ndn, Box::new(pongs(Signer::digest()))), (Dialect::Ccnx, Box::new(pongs(ccnx_signer())))];
+    for (dialect, source) in sources {
+        let (id, serving) = serve_inside(&node, dialect, source);
+        let mut asking = node.inner_in(dialect, "", InnerLimits::default());
+        for number in 0..3 {
+            let uri = format!("/ping/{number}");
+            asking.send(ask_in(dialect, &uri, number)).unwrap();
+            let answer = next_data(&mut asking);
+            let found = (answer.dialect(), answer.name().to_string(), answer.content().to_vec());
+            assert_eq!(found, (dialect, uri, b"pong".to_vec()));
+        }
+        assert!(node.node.control().destroy_face(id));
+        let (error, counters) = serving.join().unwrap();
+        assert!(matches!(error, ServeError::AppFace(InnerServeError::Gone(InnerFaceGone))), "{error}");
+        assert_eq!((counters.interests, counters.data, counters.content_bytes), (3, 3, 12), "{dialect}");
+    }
+}
+
+#[test]
+fn what_a_source_inside_refuses_comes_back_and_one_of_another_dialect_than_its_face_is_served_no_more() {
+    let node = TestNode::start();
+    let (id, serving) = serve_inside(&node, Dialect::Ndn, pongs(Signer::digest()).with_failures(0.0, 1.0));
+    let mut asking = node.inner("", InnerLimits::default());
+    asking.send(ask("/ping/1", 1)).unwrap();
+    assert!(matches!(next(&mut asking).packet, Packet::Nack(..)));
+    assert!(node.node.control().destroy_face(id));
+    assert_eq!(serving.join().unwrap().1.nacks, 1);
+
+    let ndn = DataBuilder::new(name("/ping/1")).build_with_digest().unwrap();
+    let wrong = answer_with(move |_: &Interest| Ok(Reply::Data(ndn.clone())));
+    let (_, serving) = serve_inside(&node, Dialect::Ccnx, wrong);
+    let mut asking = node.inner_in(Dialect::Ccnx, "", InnerLimits::default());
+    asking.send(ask_in(Dialect::Ccnx, "/ping/1", 1)).unwrap();
+    let (error, _) = serving.join().unwrap();
+    assert!(matches!(error, ServeError::AppFace(InnerServeError::OtherDialect)), "{error}");
 }
 
 #[test]

@@ -19,6 +19,11 @@ impl<R> LateReplies<R> {
         LateReplies { delay, waiting: VecDeque::new() }
     }
 
+    /// How many are held.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Holds a reply; gives it back if it is to be sent at once.
     #[inline]
     pub(super) fn hold(&mut self, context: &mut Context<'_>, reply: R) -> Option<R> {

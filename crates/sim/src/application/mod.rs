@@ -7,6 +7,7 @@ mod late_replies;
 mod names;
 mod outstanding;
 mod producer;
+mod publisher;
 mod source_producer;
 mod transfer;
 mod verified;
@@ -23,8 +24,9 @@ pub use consumer::{Consumer, ConsumerReport};
 pub use flooder::{Flooder, FlooderReport};
 pub use names::{NumberedNames, number_of};
 pub use producer::{Producer, ProducerReport};
+pub use publisher::Publisher;
 pub use source_producer::SourceProducer;
-pub use transfer::{FileFetcher, Publisher, TransferConsumer};
+pub use transfer::{FileFetcher, TransferConsumer};
 pub use verified::{VerificationTime, VerifiedFetcher};
 pub use workload::WorkloadConsumer;
 

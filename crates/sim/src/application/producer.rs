@@ -1,7 +1,7 @@
 //! Applications that answer.
 
-use flow::source::{Reply, Source, SourceError};
-use packet::time::Duration;
+use flow::source::{Reply, Server, ServerConfig, Source, SourceError};
+use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, Name, NameRef};
 
 use super::late_replies::LateReplies;
@@ -15,9 +15,8 @@ use crate::dialect::{DataMaker, DataSize};
 #[derive(Debug)]
 pub struct Producer {
     prefix: Name,
-    source: Zeros,
+    server: Server<Zeros>,
     replies: LateReplies<Data>,
-    report: ProducerReport,
 }
 
 /// The Data of a [`Producer`].
@@ -60,11 +59,11 @@ impl Producer {
 
     fn sized(size: DataSize) -> Self {
         let (freshness, maker) = (Duration::from_secs(10), DataMaker::default());
+        let source = Zeros { size, freshness, maker };
         Producer {
             prefix: Name::root(),
-            source: Zeros { size, freshness, maker },
+            server: Server::new(source, ServerConfig::default(), Instant::ZERO),
             replies: LateReplies::new(Duration::ZERO),
-            report: ProducerReport::default(),
         }
     }
 
@@ -75,9 +74,10 @@ impl Producer {
     }
 
     /// With Data that is fresh for so long; in CCNx for whole seconds, and with less than one for ever.
-    pub fn freshness(self, freshness: Duration) -> Self {
-        let source = Zeros { freshness, maker: DataMaker::default(), ..self.source };
-        Producer { source, ..self }
+    pub fn freshness(mut self, freshness: Duration) -> Self {
+        let source = self.server.source_mut();
+        (source.freshness, source.maker) = (freshness, DataMaker::default());
+        self
     }
 
     /// Answering after so long.
@@ -92,31 +92,31 @@ impl Producer {
 
     /// What it has done.
     pub fn report(&self) -> ProducerReport {
-        self.report
+        let counters = self.server.counters();
+        ProducerReport {
+            interests: counters.interests,
+            data: counters.data - self.replies.waiting() as u64,
+            unanswerable: counters.unanswered,
+        }
     }
 
     /// The Data for a name; `None` if it would exceed the size of a packet.
     pub fn data(&mut self, dialect: Dialect, name: NameRef<'_>) -> Option<Data> {
-        self.source.data(dialect, name)
+        self.server.source_mut().data(dialect, name)
     }
 }
 
 impl Application for Producer {
     fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _header: &LinkHeader) {
-        self.report.interests += 1;
-        let Ok(Reply::Data(data)) = self.source.answer(interest) else {
-            self.report.unanswerable += 1;
-            return;
-        };
+        // It is served for ever, and so any clock will do.
+        let Ok(Reply::Data(data)) = self.server.handle_interest(context.time(), interest) else { return };
         if let Some(data) = self.replies.hold(context, data) {
-            self.report.data += 1;
             context.send_data(data);
         }
     }
 
     fn handle_timer(&mut self, context: &mut Context<'_>) {
         while let Some(data) = self.replies.due(context) {
-            self.report.data += 1;
             context.send_data(data);
         }
     }

@@ -1,7 +1,7 @@
 //! An application that answers from a source of Data.
 
-use flow::source::{Reply, Source};
-use packet::time::Duration;
+use flow::source::{ServeCounters, Server, ServerConfig, Source};
+use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Name, Packet};
 
 use super::late_replies::LateReplies;
@@ -14,7 +14,8 @@ use crate::into_name::IntoName;
 #[derive(Debug)]
 pub struct SourceProducer<S> {
     prefix: Name,
-    source: Option<S>,
+    server: Server<S>,
+    goes_on: bool,
     replies: LateReplies<Packet>,
     answered: u64,
 }
@@ -25,8 +26,18 @@ impl<S: Source + Send + 'static> SourceProducer<S> {
     /// # Errors
     /// Not a name.
     pub fn new(prefix: impl IntoName, source: S) -> Result<Self, SimError> {
-        let replies = LateReplies::new(Duration::ZERO);
-        Ok(SourceProducer { prefix: prefix.into_name()?, source: Some(source), replies, answered: 0 })
+        Ok(SourceProducer::under(prefix.into_name()?, source))
+    }
+
+    /// Answers under `prefix`, at once.
+    pub(super) fn under(prefix: Name, source: S) -> Self {
+        SourceProducer {
+            prefix,
+            server: Server::new(source, ServerConfig::default(), Instant::ZERO),
+            goes_on: true,
+            replies: LateReplies::new(Duration::ZERO),
+            answered: 0,
+        }
     }
 
     /// Answering after so long.
@@ -49,22 +60,38 @@ impl<S: Source + Send + 'static> SourceProducer<S> {
         self.answered
     }
 
+    /// What was asked for, and what the source has given, sent or yet to be sent.
+    pub fn counters(&self) -> &ServeCounters {
+        self.server.counters()
+    }
+
+    /// The source.
+    pub fn source(&self) -> &S {
+        self.server.source()
+    }
+
+    pub(super) fn source_mut(&mut self) -> &mut S {
+        self.server.source_mut()
+    }
+
     /// Whether the source could go on so far.
     pub fn goes_on(&self) -> bool {
-        self.source.is_some()
+        self.goes_on
     }
 }
 
 impl<S: Source + Send + 'static> Application for SourceProducer<S> {
     fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _header: &LinkHeader) {
-        let Some(source) = &mut self.source else { return };
-        let reply = match source.answer(interest) {
-            Ok(Reply::Data(data)) => Packet::Data(data),
-            Ok(Reply::Nack(reason)) => Packet::Nack(interest.clone(), reason),
-            Ok(Reply::NoReply | Reply::NotMine) => return,
-            Err(_) => return self.source = None,
+        if !self.goes_on {
+            return;
+        }
+        let Ok(reply) = self.server.handle_interest(context.now(), interest) else {
+            self.goes_on = false;
+            return;
         };
-        if let Some(reply) = self.replies.hold(context, reply) {
+        if let Some(reply) = reply.into_packet(interest)
+            && let Some(reply) = self.replies.hold(context, reply)
+        {
             self.send(context, reply);
         }
     }

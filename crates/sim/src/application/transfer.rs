@@ -1,12 +1,7 @@
 //! Consumers under control of congestion, and whole files: the machines of the crate `flow`, driven by
 //! virtual time.
 
-use std::sync::Arc;
-
-use flow::{
-    Answer, Arrival, DataOutcome, FetchConfig, Fetcher, Publication, PublicationConfig, PublishError,
-    Request, Transfer, TransferConfig,
-};
+use flow::{Arrival, DataOutcome, FetchConfig, Fetcher, Request, Transfer, TransferConfig};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 
@@ -204,7 +199,8 @@ pub struct FileFetcher {
 }
 
 impl FileFetcher {
-    /// Fetches the object of this name, with or without its version.
+    /// Fetches the object of this name, with or without its version, in the dialect of the face that it is
+    /// behind, whatever `config` says of it.
     ///
     /// # Errors
     /// Not a name.
@@ -276,7 +272,10 @@ impl Application for FileFetcher {
         };
         match &mut self.fetcher {
             Some(fetcher) => fetcher.handle_timeout(now),
-            None => self.fetcher = Some(Fetcher::new(self.name.clone(), self.config.clone(), now, seed)),
+            None => {
+                let config = FetchConfig { dialect: context.dialect(), ..self.config.clone() };
+                self.fetcher = Some(Fetcher::new(self.name.clone(), config, now, seed));
+            }
         }
         self.go_on(context);
     }
@@ -301,70 +300,5 @@ impl Application for FileFetcher {
         if let Some(fetcher) = &self.fetcher {
             sample(fetcher.transfer(), show);
         }
-    }
-}
-
-/// Answers with the segments of an object, made and signed when they are asked for.
-#[derive(Debug)]
-pub struct Publisher {
-    publication: Publication,
-    content: Arc<[u8]>,
-    segments_sent: u64,
-    failures: u64,
-}
-
-impl Publisher {
-    /// Publishes this content; its size is the content's, whatever the configuration says.
-    ///
-    /// # Errors
-    /// Those of the publication.
-    pub fn new(config: PublicationConfig, content: impl Into<Arc<[u8]>>) -> Result<Self, PublishError> {
-        let content = content.into();
-        let config = PublicationConfig { size_bytes: content.len() as u64, ..config };
-        Ok(Publisher { publication: Publication::new(config)?, content, segments_sent: 0, failures: 0 })
-    }
-
-    /// The publication.
-    pub fn publication(&self) -> &Publication {
-        &self.publication
-    }
-
-    /// Segments sent.
-    pub fn segments_sent(&self) -> u64 {
-        self.segments_sent
-    }
-
-    /// Interests that asked for what there is not, or could not be answered.
-    pub fn failures(&self) -> u64 {
-        self.failures
-    }
-
-    fn answer(&self, interest: &Interest) -> Option<Data> {
-        match self.publication.answer(interest).ok()? {
-            Answer::Data(data) => Some(data),
-            Answer::Segment(range) => {
-                let start = usize::try_from(range.offset_bytes).ok()?;
-                let len = usize::try_from(range.len_bytes).ok()?;
-                let content = self.content.get(start..start.checked_add(len)?)?;
-                self.publication.segment(range.segment, content).ok()
-            }
-            Answer::Refuse | Answer::NotMine => None,
-        }
-    }
-}
-
-impl Application for Publisher {
-    fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _header: &LinkHeader) {
-        match self.answer(interest) {
-            Some(data) => {
-                self.segments_sent += 1;
-                context.send_data(data);
-            }
-            None => self.failures += 1,
-        }
-    }
-
-    fn prefixes(&self) -> Vec<Name> {
-        vec![self.publication.prefix().clone()]
     }
 }

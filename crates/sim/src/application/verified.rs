@@ -53,8 +53,9 @@ pub struct VerifiedFetcher {
 }
 
 impl VerifiedFetcher {
-    /// Fetches the object of this name, with or without its version, and has `verifier` look at all that
-    /// comes. Certificates count as they would in 2023, unless [`VerifiedFetcher::epoch`] says otherwise.
+    /// Fetches the object of this name, with or without its version, in the dialect of the face that it is
+    /// behind, and has `verifier` look at all that comes. Certificates count as they would in 2023, unless
+    /// [`VerifiedFetcher::epoch`] says otherwise.
     ///
     /// # Errors
     /// Not a name.
@@ -177,7 +178,8 @@ impl Application for VerifiedFetcher {
         let now = self.now(context);
         if let Some(verifier) = self.verifier.take() {
             let seed = context.random().next_u64();
-            let fetcher = Fetcher::new(self.name.clone(), self.config.clone(), now.instant, seed);
+            let config = FetchConfig { dialect: context.dialect(), ..self.config.clone() };
+            let fetcher = Fetcher::new(self.name.clone(), config, now.instant, seed);
             self.fetch = Some(VerifiedFetch::new(fetcher, verifier));
         } else if let Some(fetch) = &mut self.fetch {
             fetch.handle_timeout(now);

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use client::{Client, ClientError, Event};
-use flow::source::{AppFace, Reply};
+use flow::source::AppFace;
 use packet::name::name_in_dialect;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, LinkHeader, Now};
+use packet::{Dialect, Interest, LinkHeader, Now, Packet};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, InterestOrigin, NamespaceChange, Outgoing};
 use repo::fetch::SegmentFetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
 
-use super::window::{Answers, Served, Window, ask_for_ccnx};
+use super::window::{Answers, Served, Window, WindowFace, ask_for_ccnx};
 use crate::tool::ToolError;
 use crate::tool::serving::leave;
 
@@ -129,17 +129,19 @@ impl AppFace for CcnxFace {
         }
     }
 
-    fn send(&mut self, interest: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), ClientError> {
-        match reply {
-            Reply::Data(data) => self.client.reply(data, asked),
-            _ => {
-                self.driver.handle_interest(now(&self.client), interest, InterestOrigin::Forwarder);
-                self.drive()
-            }
-        }
+    fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), ClientError> {
+        self.client.send(answer, asked)
     }
 
     fn flush(&mut self) -> Result<(), ClientError> {
         self.client.flush()
+    }
+}
+
+/// What the store does not hold may be a question to the repository itself.
+impl WindowFace for CcnxFace {
+    fn handle_not_found(&mut self, interest: &Interest) -> Result<(), ClientError> {
+        self.driver.handle_interest(now(&self.client), interest, InterestOrigin::Forwarder);
+        self.drive()
     }
 }

@@ -6,9 +6,10 @@ use std::ops::Add;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration as StdDuration;
 
-use flow::source::{AppFace, Reply};
+use client::Client;
+use flow::source::AppFace;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader};
+use packet::{Data, Interest, LinkHeader, Packet};
 use repo::service::{Answered, Busy, ServiceHandle};
 
 /// Interests that wait for the repository at once. More wait in the connection.
@@ -80,6 +81,18 @@ pub(super) fn ask_for_ccnx(service: ServiceHandle) -> impl FnMut(u64, Interest) 
     move |question, interest| service.ask(question | OF_CCNX, interest)
 }
 
+/// Who asks, and is answered.
+pub(super) trait WindowFace: AppFace {
+    /// The repository has no answer to `interest`.
+    fn handle_not_found(&mut self, interest: &Interest) -> Result<(), Self::Error> {
+        let _ = interest;
+        Ok(())
+    }
+}
+
+/// Silence tells it.
+impl WindowFace for Client {}
+
 /// Interests that wait for their answers.
 pub(super) struct Window<A> {
     ask: A,
@@ -108,7 +121,7 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
 
     /// Takes the Interests there are, as far as there is room, and sends the answers there are; the face
     /// is told where there is none. Waits a moment where there is nothing to do.
-    pub(super) fn turn<C: AppFace>(&mut self, face: &mut C) -> Result<(), C::Error> {
+    pub(super) fn turn<F: WindowFace>(&mut self, face: &mut F) -> Result<(), F::Error> {
         let now = face.now();
         let mut until = if self.waiting.is_empty() { now + CHECK_INTERVAL } else { now };
         while self.has_room(face.now())
@@ -122,13 +135,14 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         }
         let mut next = self.answers.recv_timeout(PAUSE).ok();
         while let Some((question, data)) = next {
-            if let Some(waiting) = self.waiting.remove(&question) {
-                let reply = data.map_or(Reply::NoReply, Reply::Data);
-                if let Reply::Data(data) = &reply {
+            match (self.waiting.remove(&question), data) {
+                (Some(waiting), Some(data)) => {
                     self.served.packets += 1;
                     self.served.content_bytes += data.content().len() as u64;
+                    face.send(Packet::Data(data), &waiting.asked)?;
                 }
-                face.send(&waiting.interest, &waiting.asked, &reply)?;
+                (Some(waiting), None) => face.handle_not_found(&waiting.interest)?,
+                (None, _) => {}
             }
             next = self.answers.try_recv().ok();
         }
@@ -193,10 +207,8 @@ mod tests {
             Ok(Some((interest, LinkHeader { congestion_mark: number, ..LinkHeader::NONE })))
         }
 
-        fn send(&mut self, _: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), Infallible> {
-            if let Reply::Data(data) = reply {
-                self.sent.push((asked.congestion_mark, data.name().to_string()));
-            }
+        fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), Infallible> {
+            self.sent.push((asked.congestion_mark, answer.name().to_string()));
             Ok(())
         }
 
@@ -204,6 +216,8 @@ mod tests {
             Ok(())
         }
     }
+
+    impl WindowFace for Crowd {}
 
     #[test]
     fn as_many_interests_wait_at_once_as_the_window_has_and_each_gets_its_own_answer() {

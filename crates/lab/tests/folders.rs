@@ -422,3 +422,34 @@ fn what_a_run_may_last_at_most_takes_no_memory() {
     // Of the seconds of this one alone tables would have taken a terabyte.
     assert_eq!(run("500000 h"), run("20 s"));
 }
+
+#[test]
+fn a_repeat_of_another_case_or_of_the_control_is_no_repeat_of_this_one_and_is_not_derived_anew() {
+    let above = TestFolder::new("of another case");
+    let text = format!(
+        "title = 'Row'\nuntil_done = true\nduration = '60 s'\nrepeats = 2\n[defaults.link]\nrate = '5 Mbit/s'\n\
+         {ROW}\n[[expect]]\nname = 'E'\nsay = 'S'\nvalue = 'files.duration'\nat_most = 0.5\n\
+         [[control]]\nname = 'slow'\nremoves = 'a window'\nfails = ['E']\nset = {{ 'download.files.window' = 1 }}\n\
+         [[sweep]]\nkey = 'defaults.link.rate'\nvalues = ['5 Mbit/s', '6 Mbit/s']\n"
+    );
+    let folder = run_in_virtual_time("row", &text, &above);
+    let first = folder.path().join("case-01");
+    let aside = folder.path().join("aside");
+    // All repeats of the next cases, the control's among them, and one of the other case alone.
+    let mut others: Vec<_> = (2..5).map(|case| folder.path().join(format!("case-0{case}"))).collect();
+    others.retain(|other| other.is_dir());
+    assert!(others.len() >= 2, "a second case and a control");
+    for other in others {
+        fs::rename(&first, &aside).unwrap();
+        copy(&other, &first);
+        assert!(RunData::read(&folder).unwrap().is_damaged);
+        let refused = derive_anew(&folder).map_err(|error| error.to_string());
+        let refused = refused.expect_err("a repeat of another case is taken for one of this");
+        assert!(refused.contains("case-01/repeat-01/result.json: it is repeat-01 of \""), "{refused}");
+        assert!(RunData::read(&folder).unwrap().is_damaged, "and it stays told");
+        fs::remove_dir_all(&first).unwrap();
+        fs::rename(&aside, &first).unwrap();
+    }
+    derive_anew(&folder).unwrap();
+    assert!(!RunData::read(&folder).unwrap().is_damaged);
+}

@@ -7,7 +7,7 @@ use trust::whole_file;
 
 use super::data::{NodeData, RepeatData};
 use super::raw_files::{DERIVED, RAW, RawCheck};
-use super::repeat::{clients, place_of};
+use super::repeat::clients;
 use super::result::RepeatResult;
 use super::table::Table;
 use crate::experiment::Plan;
@@ -25,7 +25,7 @@ pub fn load_derived(
     check: &mut RawCheck<'_>,
 ) -> io::Result<(RepeatData, RepeatResult)> {
     let mut result = RepeatResult::read(&folder.join("result.json"))?;
-    if !result.place.is_empty() && result.place != place_of(plan, folder) {
+    if result.is_of_another_place(plan, folder) {
         result.seal = Seal::Broken;
     }
     result.find_changed_files(folder, check);

@@ -10,7 +10,9 @@ use trust::whole_file;
 use super::gates::{Gate, UNFINISHED};
 use super::prefixes::PrefixCounts;
 use super::raw_files::FileHashes;
+use super::repeat::place_of;
 use super::window::Window;
+use crate::experiment::Plan;
 use crate::order::{Outcome, write_text};
 use crate::seal::{Seal, seal_of, sealed};
 use crate::stats::{Counted, Summary};
@@ -113,6 +115,12 @@ impl RepeatResult {
         let (measured, active) = self.window.zip(self.active)?;
         let is_idle = measured.until <= active.from || measured.from >= active.until;
         is_idle.then_some(IdleWindow { measured, active })
+    }
+
+    /// Is it another repeat than the one whose folder it lies in, or one of another case or control? Of those
+    /// of an earlier version, which do not say it, nobody knows.
+    pub(crate) fn is_of_another_place(&self, plan: &Plan, folder: &Path) -> bool {
+        !self.place.is_empty() && self.place != place_of(plan, folder)
     }
 
     /// Why it is not valid: the gates that it did not pass, and what ended early.

@@ -19,6 +19,10 @@ const TABLE_HASHES: &str = "results.sha256";
 const NO_ORIGIN: &str = "plan and seed not noted with each repeat (run by an earlier version): repeats of \
                          another run would go unnoticed";
 
+/// What is said of a run whose repeats say of which run they are, and not which repeat of which case.
+const NO_PLACE: &str = "case and number not noted with each repeat (run by an earlier version): one in the place \
+                        of another would go unnoticed";
+
 /// What was found of a run beside its numbers.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
@@ -32,6 +36,8 @@ pub(super) struct Faults {
     unhashed: Option<&'static str>,
     /// Is any repeat there that does not say of which run it is?
     has_no_origin: bool,
+    /// Or which repeat of which case it is?
+    has_no_place: bool,
     /// Has any repeat hashes of all its files? Then the program that wrote it has sealed `run.json`, too.
     has_hashes: bool,
 }
@@ -176,6 +182,7 @@ impl Faults {
     /// Whether a repeat says of which run it is.
     pub(super) fn look_for_its_run(&mut self, result: &RepeatResult) {
         self.has_no_origin |= result.origin.is_none();
+        self.has_no_place |= result.place.is_empty();
     }
 
     /// Of which files of a repeat that has a folder there are hashes.
@@ -203,7 +210,8 @@ impl Faults {
             Some(files) => {
                 Some(format!("{files} not hashed (run by an earlier version): changes would go unnoticed"))
             }
-            None => self.has_no_origin.then(|| NO_ORIGIN.to_owned()),
+            None if self.has_no_origin => Some(NO_ORIGIN.to_owned()),
+            None => self.has_no_place.then(|| NO_PLACE.to_owned()),
         }
     }
 }

@@ -51,6 +51,11 @@ pub fn derive_anew_with_progress(
     let mut check = RawCheck::new(places.iter().map(|(_, _, place)| place.as_path()), on_progress);
     for (plan, repeat, place) in &places {
         if let Some(before) = as_written(folder, &record, place, &mut check)? {
+            // What is derived has the place that it lies in: who copied it there would not be told any more.
+            if before.is_of_another_place(plan, place) {
+                let (what, folder) = (place.join("result.json"), pasted_path(folder.path()));
+                return Err(RunError::Displaced { what, is: before.place, folder });
+            }
             if own.is_foreign(plan, *repeat, &before) {
                 let (what, folder) = (place.join("result.json"), pasted_path(folder.path()));
                 return Err(RunError::Foreign { what, folder });

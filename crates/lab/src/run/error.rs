@@ -76,6 +76,19 @@ pub enum RunError {
         /// The run's folder.
         folder: String,
     },
+    /// A repeat in the place of another one.
+    #[error(
+        "{}: it is {is}, and what is derived anew would hide that; put it back, or take it away and measure the \
+         repeat again with: cairn lab resume {folder}", .what.display()
+    )]
+    Displaced {
+        /// The numbers of the repeat.
+        what: PathBuf,
+        /// Which repeat of which case it says it is.
+        is: String,
+        /// The run's folder.
+        folder: String,
+    },
     /// Something that was measured is gone.
     #[error(
         "{}: it is missing, and what is derived without it would be other numbers; put it back, or take the repeat \

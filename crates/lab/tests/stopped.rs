@@ -3,9 +3,11 @@
 mod common;
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{RunData, estimates_table, report_figures};
+use cairn_lab::report::{
+    Conclusion, RunData, conclusion, estimates_table, report_figures, result_rows, verdicts,
+};
 use cairn_lab::run::progress::Progress;
-use cairn_lab::run::{Build, Options, RunError, Stop, execute, resume, resume_until};
+use cairn_lab::run::{Build, Options, RunError, RunFolder, Stop, execute, resume, resume_until};
 use testkit::folder::TestFolder;
 
 const TEXT: &str = r#"
@@ -34,6 +36,11 @@ count = 5
 at = "a"
 content = "small"
 rate = "1/s"
+
+[[expect]]
+say = "Files take less than 19 s"
+value = "files.duration"
+at_most = 19
 "#;
 
 #[test]
@@ -59,6 +66,11 @@ fn a_run_that_is_asked_to_end_ends_and_goes_on_to_the_same_numbers() {
     assert_eq!(*named, folder.display().to_string());
     assert!(folder.join("case-01/repeat-01/result.json").is_file());
     assert!(!folder.join("case-01/repeat-02/result.json").exists());
+
+    let part = RunData::read(&RunFolder::open(&folder).unwrap()).unwrap();
+    let rows = result_rows(std::slice::from_ref(&part));
+    assert_eq!((rows[0].verdict, rows[0].why.as_str()), ("not testable here", "the run is not complete"));
+    assert_eq!(conclusion(&part, &verdicts(&part)), Conclusion::Incomplete);
 
     let stopped_at_once = resume_until(&folder, &options.programs, Build::default(), stop, |_| {});
     assert!(matches!(stopped_at_once, Err(RunError::Stopped { .. })), "{stopped_at_once:?}");

@@ -52,6 +52,8 @@ pub struct Row {
     pub said: String,
     /// Its reason, where it has one.
     pub why: String,
+    /// Is the run complete? Of one that is not nothing is testable.
+    pub complete: bool,
     /// What has to be known of the run's folder: what is not as the run left it, and what nobody would see
     /// changed.
     pub notes: Vec<String>,
@@ -92,6 +94,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         details: verdict.details.join(", "),
         bound: verdict.bound,
         why: verdict.why,
+        complete: run.record.complete,
         notes: run.notes(),
     }
 }

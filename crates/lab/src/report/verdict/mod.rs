@@ -20,6 +20,10 @@ use crate::stats::{Claim, Estimate, Interval, Level, Sample};
 /// What stands beside a statement of an experiment that was changed since its run began.
 const STATED_LATER: &str = "as the file states it now, and not as it did when the run began";
 
+/// Why nothing is concluded from the repeats that a run has come to so far: who stops when the numbers look
+/// good would confirm anything.
+const NOT_COMPLETE: &str = "the run is not complete";
+
 /// What came of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -176,7 +180,7 @@ pub enum Conclusion {
     AsExpected,
     /// Something is contradicted.
     Contradicted,
-    /// Nothing is contradicted so far, but the run is not complete.
+    /// The run is not complete; or nothing is contradicted, but something of it is not as it was left.
     Incomplete,
     /// Nothing is contradicted, but a case has no valid run.
     NoValidRun,
@@ -287,9 +291,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         "nothing".clone_into(&mut verdict.bound);
         return verdict;
     }
-    if expect.by_construction.is_none()
-        && let Some(why) = decided(&case.plan, expect)
-    {
+    if let Some(why) = untestable(run, case, expect) {
         verdict.why = why;
         return verdict;
     }
@@ -318,6 +320,14 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         verdict.of = None;
     }
     verdict
+}
+
+/// Why nothing can be said whatever was measured.
+fn untestable(run: &RunData, case: &CaseData, expect: &Expect) -> Option<String> {
+    if !run.record.complete {
+        return Some(NOT_COMPLETE.to_owned());
+    }
+    if expect.by_construction.is_some() { None } else { decided(&case.plan, expect) }
 }
 
 /// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are.

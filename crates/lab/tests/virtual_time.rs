@@ -466,3 +466,22 @@ fn a_link_of_ndnlp_v1_keeps_the_pace_of_the_daemons() {
     assert!(bare < 0.002, "{bare} s");
     assert!((0.0108..0.014).contains(&paced), "{paced} s");
 }
+
+#[test]
+fn a_batch_that_is_not_answered_is_work_that_was_left() {
+    let folder = RunsFolder::new("batch-left");
+    let finishes = |count: u32| {
+        let run = folder.run(
+            &written(&format!(
+                "title = 't'\nduration = '5 s'\n[node]\na = {{}}\nb = {{}}\n[link]\na-b = {{ rate = '1 Mbit/s', delay = '1 ms' }}\n\
+                 [[route]]\nprefix = '/p'\npath = ['a', 'b']\n[producer.x]\nat = 'b'\nprefix = '/p'\n\
+                 [consumer.q]\nkind = 'batch'\nbatch = [{{ at = '1 s', count = {count} }}]\nat = 'a'\nprefix = '/p'\n"
+            )),
+            |_| {},
+        );
+        let result = &run.cases[0].results[0];
+        (result.is_unfinished(), result.is_valid())
+    };
+    assert_eq!(finishes(5000), (true, false), "most of them stay unanswered");
+    assert_eq!(finishes(20), (false, true), "all of them are answered");
+}

@@ -9,7 +9,7 @@ use sim::{
 use super::consumers::PlacedConsumer;
 use super::network::Built;
 use crate::analysis::{ConsumerCounts, NetworkCounts};
-use crate::experiment::plan::{Activity, ConsumerKind, Plan};
+use crate::experiment::plan::{Activity, ConsumerKind, ConsumerPlan, Plan};
 
 /// Everything that was counted by now.
 pub(super) fn count(plan: &Plan, built: &Built, consumers: &[PlacedConsumer]) -> NetworkCounts {
@@ -61,6 +61,18 @@ fn has_limit(kind: &ConsumerKind) -> bool {
         if spec.split('/').any(|parameter| parameter.starts_with("limit~")))
 }
 
+/// Whether all that was ordered was answered or given up; nothing where there is no end to it.
+fn is_all_answered(said: &ConsumerPlan, application: &Consumer) -> Option<bool> {
+    match (&said.kind, said.items) {
+        // What it asks for is stated by number, too.
+        (ConsumerKind::Batches(batches), None) => {
+            let ordered = batches.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
+            Some(application.report().asked >= ordered && application.outstanding() == 0)
+        }
+        (_, items) => items.map(|_| application.is_done()),
+    }
+}
+
 fn consumer(plan: &Plan, built: &Built, placed: PlacedConsumer) -> Option<ConsumerCounts> {
     let network = &built.network;
     let workload = plan.workloads.get(placed.workload)?;
@@ -82,7 +94,7 @@ fn consumer(plan: &Plan, built: &Built, placed: PlacedConsumer) -> Option<Consum
             repeated: report.timeouts,
             nacks: report.nacks,
             failed: report.failed,
-            is_complete: said.items.map(|_| application.is_done()),
+            is_complete: is_all_answered(said, application),
             ended_s: (said.items.is_some() && application.is_done()).then(|| seconds(report.last_answer)),
             ..counts
         });

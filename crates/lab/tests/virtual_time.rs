@@ -485,3 +485,23 @@ fn a_batch_that_is_not_answered_is_work_that_was_left() {
     assert_eq!(finishes(5000), (true, false), "most of them stay unanswered");
     assert_eq!(finishes(20), (false, true), "all of them are answered");
 }
+
+#[test]
+fn what_begins_with_a_window_is_in_it_and_what_begins_at_its_end_is_in_the_next_one() {
+    let folder = RunsFolder::new("half-open");
+    let started = |from: &str, until: &str| {
+        let run = folder.run(
+            &written(&format!(
+                "title = 't'\nduration = '10 s'\n[measure]\nfrom = '{from}'\nuntil = '{until}'\n[node]\na = {{}}\nb = {{}}\n\
+                 [link]\na-b = {{ rate = '10 Mbit/s', delay = '0 ms' }}\n[[route]]\nprefix = '/p'\npath = ['a', 'b']\n\
+                 [ping.q]\nat = 'a'\nto = 'b'\nprefix = '/p/q'\nevery = '500 ms'\nstart = '1 s'\ncount = 10\n"
+            )),
+            |_| {},
+        );
+        ["q.started", "a.in_interests"].map(|key| run.cases[0].values(key, "mean")[0])
+    };
+    assert_eq!(started("1 s", "2 s"), [2.0, 2.0], "a workload counts as its node does");
+    assert_eq!(started("2 s", "3 s"), [2.0, 2.0]);
+    assert_eq!(started("1 s", "3 s"), [4.0, 4.0], "two windows side by side make one");
+    assert_eq!(started("0 s", "1 s"), [0.0, 0.0]);
+}

@@ -17,13 +17,14 @@ pub(super) struct Measured {
 /// run ends a second after its work.
 pub(super) fn measured(plan: &Plan, data: &RepeatData) -> Measured {
     let told = activity(plan, data);
-    let active = told.unwrap_or(Window { from: 0.0, until: data.seconds, holds_all: true });
+    let active = told.unwrap_or(Window { from: 0.0, until: data.seconds, holds_all: true, holds_end: true });
     let seconds = |ns: u64| ns as f64 / 1e9;
     let from = plan.evaluation.window.from_ns.map_or(active.from, seconds);
     let until = plan.evaluation.window.until_ns.map_or(active.until, seconds);
     let holds_all = plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none();
+    let holds_end = plan.evaluation.window.until_ns.is_none() || until >= data.seconds;
     Measured {
-        window: Window { from, until: until.min(data.seconds), holds_all },
+        window: Window { from, until: until.min(data.seconds), holds_all, holds_end },
         active: with_silent(told, plan, data.seconds),
     }
 }
@@ -51,18 +52,20 @@ fn with_silent(told: Option<Window>, plan: &Plan, seconds: f64) -> Option<Window
         from: work.start_ns as f64 / 1e9,
         until: (work.stop_ns as f64 / 1e9).min(seconds),
         holds_all: true,
+        holds_end: true,
     });
     let joined = |one: Window, other: Window| Window {
         from: one.from.min(other.from),
         until: one.until.max(other.until),
         holds_all: true,
+        holds_end: true,
     };
     silent.filter(|window| window.from < window.until).chain(told).reduce(joined)
 }
 
 /// From the first to the last thing that a workload did; nothing where none left a trace of when that was.
 fn activity(plan: &Plan, data: &RepeatData) -> Option<Window> {
-    let mut active = Window { from: f64::INFINITY, until: 0.0, holds_all: true };
+    let mut active = Window { from: f64::INFINITY, until: 0.0, holds_all: true, holds_end: true };
     let mut note = |from: f64, until: f64| {
         active.from = active.from.min(from);
         active.until = active.until.max(until);

@@ -386,7 +386,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         (transfers, unfinished) = (transfers + all, unfinished + open);
     }
     // What a share denies a node is not in it.
-    let whole = Window { from: 0.0, until: data.seconds, holds_all: true };
+    let whole = Window { from: 0.0, until: data.seconds, holds_all: true, holds_end: true };
     let waited = data.nodes.iter().filter_map(|node| {
         Summary::weighed(&whole.of_log(&node.log, "waited", data.seconds)).map(|summary| summary.mean / 100.0)
     });

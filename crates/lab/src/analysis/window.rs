@@ -13,6 +13,10 @@ pub struct Window {
     /// part within.
     #[serde(default)]
     pub holds_all: bool,
+    /// Whether the moment of its end lies in it, because nothing comes behind it: it ends with the run, or
+    /// with the last activity.
+    #[serde(default)]
+    pub holds_end: bool,
 }
 
 /// Columns of a forwarder's log that count packets in the time since the line before, by the second.
@@ -52,10 +56,11 @@ impl Window {
         (until.min(self.until) - from.max(self.from)).max(0.0)
     }
 
-    /// Does a moment lie in the window?
+    /// Does a moment lie in the window? Its end is the begin of the next one, and lies in that, so that
+    /// windows side by side count everything once.
     #[must_use]
     pub fn holds(self, at: f64) -> bool {
-        at >= self.from && at <= self.until
+        at >= self.from && (at < self.until || (self.holds_end && at <= self.until))
     }
 
     /// The numbers of a forwarder's log, each with how long it counts. A rate lasted since the line before; a
@@ -170,7 +175,7 @@ impl Window {
             let is_within = if self.holds_all {
                 self.overlap(before, at) > 0.0
             } else {
-                self.holds(before) && self.holds(at)
+                before >= self.from && at <= self.until
             };
             if is_within {
                 most = Some(most.unwrap_or(highest).max(highest));
@@ -269,6 +274,17 @@ mod tests {
     use super::*;
     use crate::stats::Summary;
 
+    #[test]
+    fn a_moment_lies_in_one_of_two_windows_side_by_side_and_the_last_window_holds_its_end() {
+        let window = |from, until, holds_end| Window { from, until, holds_end, holds_all: false };
+        let (first, last) = (window(1.0, 2.0, false), window(2.0, 3.0, true));
+        let holds = |at: f64| (first.holds(at), last.holds(at));
+        assert_eq!(
+            [1.0, 1.5, 2.0, 3.0].map(holds),
+            [(true, false), (true, false), (false, true), (false, true)]
+        );
+    }
+
     /// A link that carried 100 packets a second for so long, counted by the second.
     fn counted(seconds: f64) -> Table {
         let mut table = Table::new(&["time", "interests"]);
@@ -285,7 +301,7 @@ mod tests {
         for seconds in [20.013, 20.0, 20.5, 20.999, 0.2] {
             let mut table = counted(seconds);
             rates(&mut table, seconds);
-            let whole = Window { from: 0.0, until: seconds, holds_all: true };
+            let whole = Window { from: 0.0, until: seconds, holds_all: true, holds_end: true };
             let summary = Summary::weighed(&whole.of_bins(&table, "interests")).unwrap();
             assert!((summary.mean - 100.0).abs() < 1e-6, "{seconds} s: {}", summary.mean);
             assert!((summary.sum - 100.0 * seconds).abs() < 1e-6, "{seconds} s: the sum is the count");
@@ -302,8 +318,10 @@ mod tests {
         }
         rates(&mut table, 10.0);
         let mean = |from, until| {
-            Summary::weighed(&Window { from, until, holds_all: false }.of_bins(&table, "interests"))
-                .map(|summary| summary.mean)
+            Summary::weighed(
+                &Window { from, until, holds_all: false, holds_end: false }.of_bins(&table, "interests"),
+            )
+            .map(|summary| summary.mean)
         };
         assert_eq!((mean(1.0, 8.0), mean(0.0, 10.0)), (Some(100.0), Some(70.0)));
         assert_eq!((mean(1.0, 8.5).map(|mean| (mean * 10.0).round()), mean(3.0, 3.0)), (Some(933.0), None));
@@ -315,7 +333,7 @@ mod tests {
         let mut table = Table::new(&["time", "interests"]);
         table.rows = vec![vec![0.0, 30.0], vec![1.0, 70.0], vec![2.0, 0.0]];
         rates(&mut table, 3.0);
-        let active = Window { from: 0.9, until: 1.2, holds_all: true };
+        let active = Window { from: 0.9, until: 1.2, holds_all: true, holds_end: true };
         let summary = Summary::weighed(&active.of_bins(&table, "interests")).unwrap();
         assert!((summary.sum - 100.0).abs() < 1e-6, "{}", summary.sum);
         assert!((summary.mean - 100.0 / 0.3).abs() < 1e-6, "{}", summary.mean);
@@ -331,15 +349,15 @@ mod tests {
         // 100 Interests in the half second from 1.2 s on; samples come at whole seconds.
         let mut log = Table::new(&["time", "propagated", "in_interests"]);
         log.rows = [[1.0, 0.0, 7.0], [2.0, 100.0, 107.0], [3.0, 0.0, 107.0]].map(Vec::from).to_vec();
-        let active = Window { from: 1.2, until: 1.7, holds_all: true };
+        let active = Window { from: 1.2, until: 1.7, holds_all: true, holds_end: true };
         let summary = Summary::weighed(&active.of_log(&log, "propagated", 3.0)).unwrap();
         assert!((summary.sum - 100.0).abs() < 1e-9 && (summary.mean - 200.0).abs() < 1e-9, "{summary:?}");
         assert_eq!(active.of_counter(&log, "in_interests"), Some(100.0));
         // A part of a sample that the file's own window cuts is a part of its count.
-        let cut = Window { from: 1.5, until: 3.0, holds_all: false };
+        let cut = Window { from: 1.5, until: 3.0, holds_all: false, holds_end: false };
         assert_eq!(cut.of_counter(&log, "in_interests"), Some(50.0));
         log.rows.push(vec![4.0, 0.0, 5.0]);
-        let anew = Window { from: 3.0, until: 4.0, holds_all: true };
+        let anew = Window { from: 3.0, until: 4.0, holds_all: true, holds_end: true };
         assert_eq!(anew.of_counter(&log, "in_interests"), Some(5.0), "it started anew");
     }
 
@@ -348,7 +366,9 @@ mod tests {
         let mut table = Table::new(&["time", "most"]);
         table.rows =
             [[1.0, 9.0], [2.0, 3.0], [2.5, f64::NAN], [3.0, 4.0], [4.0, 8.0]].map(Vec::from).to_vec();
-        let most = |from, until, holds_all| Window { from, until, holds_all }.of_most(&table, "most");
+        let most = |from, until, holds_all| {
+            Window { from, until, holds_all, holds_end: holds_all }.of_most(&table, "most")
+        };
         assert_eq!(most(1.0, 3.0, true), Some(4.0));
         assert_eq!((most(0.5, 3.5, false), most(0.5, 3.5, true)), (Some(4.0), Some(9.0)));
     }
@@ -359,7 +379,7 @@ mod tests {
         log.rows =
             [[0.0, 0.0, 0.0], [0.5, 7.0, 50.0], [1.0, 7.0, 50.0], [1.1, 0.0, 0.0]].map(Vec::from).to_vec();
         let sum = |log: &Table| {
-            let whole = Window { from: 0.0, until: 1.1, holds_all: true };
+            let whole = Window { from: 0.0, until: 1.1, holds_all: true, holds_end: true };
             Summary::weighed(&whole.of_log(log, "cpu", 1.1)).map(|summary| summary.sum)
         };
         let before = sum(&log);
@@ -379,7 +399,7 @@ mod tests {
         let mut log = Table::new(&["time", "out_data"]);
         log.rows = [[9.0, 320.0], [9.5, 340.0], [9.95, 358.0], [10.0, 360.0]].map(Vec::from).to_vec();
         join_short_end(&mut log, 0.5, &[9.0, 9.95]);
-        let window = Window { from: 9.0, until: 9.95, holds_all: false };
+        let window = Window { from: 9.0, until: 9.95, holds_all: false, holds_end: false };
         assert_eq!(window.of_counter(&log, "out_data"), Some(38.0));
     }
 
@@ -390,7 +410,7 @@ mod tests {
         for at in [0.0, 0.5, 1.0, 1.5, 2.0, 4.0, 6.0] {
             log.rows.push(vec![at, if at < 2.0 { 10.0 } else { 40.0 }, 50.0]);
         }
-        let whole = Window { from: 0.0, until: 6.0, holds_all: true };
+        let whole = Window { from: 0.0, until: 6.0, holds_all: true, holds_end: true };
         let sum = |column| Summary::weighed(&whole.of_log(&log, column, 6.0)).unwrap();
         assert!((sum("propagated").sum - 300.0).abs() < 1e-9);
         // 10 up to 1.75 s, nearer to the line before, and 40 from then on.

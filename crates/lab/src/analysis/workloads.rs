@@ -222,7 +222,7 @@ mod tests {
         // The run ended after 6 s, and an Interest lives for 2 s: that of 5.5 s was answered by luck.
         assert_eq!(table.loss(4.0), Some(2.0 / 3.0));
         assert_eq!((table.loss(0.5), table.loss(f64::INFINITY)), (None, Some(0.5)));
-        let part = table.within(Window { from: 2.2, until: 5.2, holds_all: false });
+        let part = table.within(Window { from: 2.2, until: 5.2, holds_all: false, holds_end: false });
         assert_eq!((part.sent(), part.loss(4.0)), (2, Some(1.0)));
     }
 
@@ -232,7 +232,7 @@ mod tests {
                      0,/f/0,11.0,13.0,4000,1,1,0,0,0,complete\n1,/f/1,11.5,,90000,9,9,0,0,0,unfinished\n";
         let table = TransferTable::read(lines.as_bytes(), 10.0).unwrap();
         assert_eq!(table.goodput(5.0), 1000.0, "4,000 bytes from 1 s to the end at 5 s");
-        let late = Window { from: 1.2, until: 5.0, holds_all: false };
+        let late = Window { from: 1.2, until: 5.0, holds_all: false, holds_end: false };
         assert_eq!(table.within(late).transfers.len(), 1);
     }
 
@@ -243,8 +243,8 @@ mod tests {
                      2,/f/2,,,0,0,0,0,0,0,unfinished\n";
         let table = TransferTable::read(lines.as_bytes(), 10.0).unwrap();
         let of = |window| table.within(window).transfers.len();
-        let part = Window { from: 1.5, until: 4.0, holds_all: false };
-        assert_eq!((of(part), of(Window { from: 0.0, until: 5.0, holds_all: true })), (1, 3));
+        let part = Window { from: 1.5, until: 4.0, holds_all: false, holds_end: false };
+        assert_eq!((of(part), of(Window { from: 0.0, until: 5.0, holds_all: true, holds_end: true })), (1, 3));
         assert_eq!(table.within(part).goodput(5.0), 4000.0, "the link was not used half");
     }
 }

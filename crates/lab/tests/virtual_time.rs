@@ -9,7 +9,7 @@ use std::path::Path;
 
 use cairn_lab::analysis::RepeatResult;
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{Outcome, RunData, verdicts, write_report};
+use cairn_lab::report::{Comparison, Outcome, RunData, verdicts, write_report};
 use cairn_lab::run::{Options, derive_anew, execute};
 use common::options;
 use testkit::folder::TestFolder;
@@ -504,4 +504,46 @@ fn what_begins_with_a_window_is_in_it_and_what_begins_at_its_end_is_in_the_next_
     assert_eq!(started("2 s", "3 s"), [2.0, 2.0]);
     assert_eq!(started("1 s", "3 s"), [4.0, 4.0], "two windows side by side make one");
     assert_eq!(started("0 s", "1 s"), [0.0, 0.0]);
+}
+
+#[test]
+fn cases_that_only_one_of_two_runs_has_are_named_before_anything_else() {
+    let folder = RunsFolder::new("alone");
+    let run = |values: &str| {
+        folder.run(
+            &written(&format!(
+                "title = 't'\nduration = '20 s'\nuntil_done = true\n[defaults.link]\nrate = '5 Mbit/s'\n{}\n\
+                 [[sweep]]\nkey = 'defaults.link.rate'\nvalues = [{values}]\n",
+                testkit::experiment::ROW
+            )),
+            |_| {},
+        )
+    };
+    let summary = |one: &str, other: &str| Comparison::of(run(one), run(other)).summary();
+    let told = summary("'10 Mbit/s', '20 Mbit/s'", "'15 Mbit/s', '20 Mbit/s', '30 Mbit/s'");
+    assert_eq!(told[0], "Only in A, and not compared: 1 of 2 cases: rate 10 Mbit/s");
+    assert_eq!(told[1], "Only in B, and not compared: 2 of 3 cases: rate 15 Mbit/s; rate 30 Mbit/s");
+    let same = summary("'10 Mbit/s', '20 Mbit/s'", "'20 Mbit/s', '10 Mbit/s'");
+    assert!(same.iter().all(|line| !line.contains("Only in")), "{same:?}");
+}
+
+#[test]
+fn plans_of_two_runs_are_held_against_each_other_by_names_and_not_by_numbers() {
+    let folder = RunsFolder::new("by-names");
+    let run = |row: &str| {
+        let text = format!(
+            "title = 't'\nduration = '20 s'\nuntil_done = true\n[defaults.link]\nrate = '5 Mbit/s'\n{row}\n"
+        );
+        folder.run(&written(&text), |_| {})
+    };
+    let row = testkit::experiment::ROW;
+    let renamed = row.replace("c = {}", "z = {}").replace("b-c", "b-z").replace("\"c\"", "\"z\"");
+    let told = Comparison::of(run(row), run(&renamed)).summary().join("\n");
+    assert!(told.contains("nodes: only in A: c; nodes: only in B: z"), "{told}");
+    assert!(told.contains("contents.files.at: \"c\" / \"z\""), "{told}");
+    // A node before all others gives each of them another number, and does nothing else to them.
+    let more = row.replace("[node]\n", "[node]\na0 = {}\n").replace("[link]\n", "[link]\na-a0 = {}\n");
+    let told = Comparison::of(run(row), run(&more)).summary().join("\n");
+    assert!(told.contains("nodes: only in B: a0"), "{told}");
+    assert!(!told.contains(".at: ") && !told.contains(".between."), "{told}");
 }

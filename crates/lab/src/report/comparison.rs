@@ -205,11 +205,29 @@ impl Comparison {
         self.runs.iter().any(|run| !run.record.complete || run.is_damaged)
     }
 
-    /// What must be known before any number: what was changed since a run ended, plans that differ, sides
-    /// that are not valid; then how many measures differ, and which most.
+    /// Cases that only one of the two has, which are not compared, a sentence for each side.
+    fn without_partner(&self) -> Vec<String> {
+        let [a, b] = &self.runs;
+        let (left, right): (Vec<usize>, Vec<usize>) = self.cases.iter().copied().unzip();
+        let sides = [("A", a, left), ("B", b, right)];
+        let alone = sides.map(|(side, run, paired)| {
+            let cases = run.cases.iter().enumerate().filter(|(place, _)| !paired.contains(place));
+            let names: Vec<&str> = cases.map(|(_, case)| case.name()).collect();
+            let named = names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
+            let more = names.len().saturating_sub(MOST_NAMED);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let (count, all) = (names.len(), run.cases.len());
+            (count > 0)
+                .then(|| format!("Only in {side}, and not compared: {count} of {all} cases: {named}{more}"))
+        });
+        alone.into_iter().flatten().collect()
+    }
+
+    /// What must be known before any number: cases that only one has, what was changed since a run ended,
+    /// plans that differ, sides that are not valid; then how many measures differ, and which most.
     #[must_use]
     pub fn summary(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines = self.without_partner();
         let [a, b] = &self.runs;
         for (side, run) in [("A", a), ("B", b)].into_iter().filter(|(_, run)| !run.record.complete) {
             let (side, folder) = (side, run.folder.path().display());

@@ -1,8 +1,14 @@
 //! In what two plans differ, key by key.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::experiment::Plan;
+
+/// Keys of a plan whose numbers are places of nodes in it, and those of links.
+const OF_NODES: &[&str] = &["at", "to", "from", "node", "nodes", "behind", "upstream", "between", "others"];
+const OF_LINKS: &[&str] = &["link", "watch"];
 
 /// What is of the report, and not of what was done: keys of the plan, and keys of its parts.
 const NOT_DONE: &[&str] = &["title", "case", "control", "scaling"];
@@ -20,10 +26,71 @@ pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
                 map.get_mut(*part).and_then(Value::as_object_mut).and_then(|part| part.remove(*key));
             }
         }
+        let names = |list: &Value| -> Vec<Value> {
+            list.as_array().into_iter().flatten().map(|one| one["name"].clone()).collect()
+        };
+        let (nodes, links) = (names(&value["nodes"]), names(&value["links"]));
+        with_names(&mut value, &nodes, &links);
         value
     };
     walk("", &value(a), &value(b), &mut found);
     found
+}
+
+/// Puts names of nodes and links in place of their numbers, which say nothing to anybody, and are others in
+/// another plan.
+fn with_names(value: &mut Value, nodes: &[Value], links: &[Value]) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let names = match key.as_str() {
+                    key if OF_NODES.contains(&key) => nodes,
+                    key if OF_LINKS.contains(&key) => links,
+                    _ => &[],
+                };
+                let name = |value: &mut Value| {
+                    let place = value.as_u64().and_then(|place| usize::try_from(place).ok());
+                    if let Some(name) = place.and_then(|place| names.get(place)) {
+                        *value = name.clone();
+                    }
+                };
+                if let Value::Array(list) = value {
+                    list.iter_mut().for_each(name);
+                } else {
+                    name(value);
+                }
+                with_names(value, nodes, links);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| with_names(value, nodes, links)),
+        _ => {}
+    }
+}
+
+/// The entries of a list by their names; nothing where not each has one of its own.
+fn named(list: &[Value]) -> Option<Vec<(&str, &Value)>> {
+    let all: Option<Vec<(&str, &Value)>> =
+        list.iter().map(|one| Some((one.get("name").and_then(Value::as_str)?, one))).collect();
+    all.filter(|all| all.iter().map(|(name, _)| name).collect::<BTreeSet<_>>().len() == all.len())
+}
+
+/// Entries with the same name are held against each other; those that only one has are named.
+fn walk_named(path: &str, a: &[(&str, &Value)], b: &[(&str, &Value)], found: &mut Vec<String>) {
+    let of = |list: &[(&str, &Value)], name: &str| {
+        list.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).clone())
+    };
+    for (side, one, other) in [("A", a, b), ("B", b, a)] {
+        let names: Vec<&str> =
+            one.iter().map(|(name, _)| *name).filter(|name| of(other, name).is_none()).collect();
+        if !names.is_empty() {
+            found.push(format!("{path}: only in {side}: {}", names.join(", ")));
+        }
+    }
+    for (name, left) in a {
+        if let Some(right) = of(b, name) {
+            walk(&format!("{path}.{name}"), left, &right, found);
+        }
+    }
 }
 
 fn walk(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
@@ -39,16 +106,15 @@ fn walk(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
                 walk(&below(key), &of(left), &of(right), found);
             }
         }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (place, (one, other)) in left.iter().zip(right).enumerate() {
-                let name = one.get("name").and_then(Value::as_str);
-                let key = name.map_or_else(|| place.to_string(), str::to_owned);
-                walk(&below(&key), one, other, found);
+        (Value::Array(left), Value::Array(right)) => match named(left).zip(named(right)) {
+            Some((left, right)) => walk_named(path, &left, &right, found),
+            None if left.len() == right.len() => {
+                for (place, (one, other)) in left.iter().zip(right).enumerate() {
+                    walk(&below(&place.to_string()), one, other, found);
+                }
             }
-        }
-        (Value::Array(left), Value::Array(right)) => {
-            found.push(format!("{path}: {} entries / {}", left.len(), right.len()));
-        }
+            None => found.push(format!("{path}: {} entries / {}", left.len(), right.len())),
+        },
         _ => found.push(format!("{path}: {a} / {b}")),
     }
 }
@@ -72,5 +138,26 @@ mod tests {
         assert!(found.contains(&"schedule.repeats: 1 / 2".to_owned()), "{found:?}");
         assert!(found.iter().any(|line| line.starts_with("workloads.files.does.Download.per_second: ")));
         assert!(found.iter().any(|line| line.starts_with("schedule.duration_ns: 9000000000 / 8000000000")));
+    }
+
+    #[test]
+    fn nodes_are_held_against_those_of_the_same_name_and_places_are_told_by_name() {
+        let plan = |text: &str| {
+            let text = format!("title = 't'\nduration = '9 s'\n{text}");
+            Experiment::parse("t", "t.toml", &text).unwrap().plans("netns").unwrap().remove(0)
+        };
+        let one = plan(testkit::experiment::ROW);
+        let renamed = testkit::experiment::ROW.replace("c = {}", "z = {}").replace("b-c", "b-z");
+        let renamed = renamed.replace("\"c\"", "\"z\"");
+        let found = differences(&one, &plan(&renamed));
+        assert!(found.contains(&"nodes: only in A: c".to_owned()), "{found:?}");
+        assert!(found.contains(&"nodes: only in B: z".to_owned()), "{found:?}");
+        assert!(found.contains(&"contents.files.at: \"c\" / \"z\"".to_owned()), "{found:?}");
+        // A node before all others gives each of them another number, and does nothing else to them.
+        let more = testkit::experiment::ROW.replace("[node]\n", "[node]\n_first = {}\n");
+        let more = more.replace("[link]\n", "[link]\n_first-a = {}\n").replace("_first", "a0");
+        let found = differences(&one, &plan(&more));
+        assert!(found.contains(&"nodes: only in B: a0".to_owned()), "{found:?}");
+        assert!(!found.iter().any(|line| line.contains(".at: ") || line.contains(".between.")), "{found:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What a run begins with: its folder, and all that is known before anything is measured.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
@@ -60,6 +61,7 @@ pub(super) fn begin(
         seed: plans.first().map_or(experiment.file.seed.unwrap_or(1), |plan| plan.schedule.seed),
         trace_format: options.trace_format,
         recorded_from,
+        study_files: BTreeMap::new(),
         complete: false,
         seal: Seal::None,
     };

@@ -105,6 +105,10 @@ pub struct RunRecord {
     /// where each case has one, and in runs of earlier versions.
     #[serde(default)]
     pub recorded_from: Option<usize>,
+    /// SHA-256 of each file that a study has written, by its name; none of runs that are no studies, and of
+    /// studies of earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub study_files: BTreeMap<String, String>,
     /// Is it done?
     pub complete: bool,
     /// Whether it is as it was written.

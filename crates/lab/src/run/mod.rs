@@ -24,6 +24,7 @@ mod repeats;
 mod shard;
 pub mod slurm;
 mod study;
+mod study_faults;
 
 pub use crate::order::Stop;
 pub(crate) use anew::{command_again, command_beside, experiment_of};
@@ -45,3 +46,4 @@ pub use plan_error::{PlanError, UnfitForStudy};
 pub(crate) use plans::with_seed_of;
 pub use shard::{Shard, ShardError};
 pub use study::execute_study;
+pub use study_faults::{StudyFaults, study_faults};

@@ -5,11 +5,15 @@ use super::error::{RunError, io_error};
 use super::folder::RunFolder;
 use super::options::Options;
 use super::plan_error::{PlanError, UnfitForStudy};
+use super::study_faults::hashes_of;
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;
 use crate::order::write_json;
 use crate::study::report::Report;
 use crate::study::{Runner, run};
+
+/// The file with all that a study has found.
+const REPORT: &str = "report.json";
 
 /// Runs a study from the beginning, and writes its tables and figures.
 ///
@@ -36,9 +40,12 @@ pub fn execute_study(
     experiment.file.seed = options.seed.or(experiment.file.seed);
     let (folder, _lock, mut record) = begin(&experiment, options, &[], None)?;
     let report = run(&experiment, &Runner { workers: options.workers, progress })?;
-    report.write_to(folder.path()).map_err(io_error("the study's tables and figures cannot be written"))?;
-    let said = write_json(&folder.path().join("report.json"), &report);
+    let written = report.write_to(folder.path());
+    let mut names = written.map_err(io_error("the study's tables and figures cannot be written"))?;
+    let said = write_json(&folder.path().join(REPORT), &report);
     said.map_err(io_error("report.json cannot be written"))?;
+    names.push(REPORT.to_owned());
+    record.study_files = hashes_of(&folder, &names).map_err(io_error("a file of the study"))?;
     record.complete = true;
     folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
     Ok((folder, report))

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lab::experiment::Experiment;
-use lab::run::{Options, RunFolder, execute_study};
+use lab::report::Conclusion;
+use lab::run::{Options, RunFolder, StudyFaults, execute_study, study_faults};
 use lab::study::conclusion;
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ pub(super) fn run(experiment: &Experiment, options: &Options, form: Form) -> Out
     };
     let (folder, report) = execute_study(experiment, options, &progress).map_err(ToolError::other)?;
     let report_json = serde_json::to_value(&report).map_err(ToolError::other)?;
-    tell(&folder, report_json, &report.to_text(), form)
+    tell(&folder, report_json, &report.to_text(), &StudyFaults::default(), form)
 }
 
 /// How much is done, in whole tenths and in percent: in a log a line for each is enough.
@@ -38,21 +39,34 @@ fn tenth(done: usize, all: usize) -> Option<usize> {
 }
 
 /// Prints what a study has found, and says by the exit code what it comes to.
-fn tell(folder: &RunFolder, mut report: Value, text: &str, form: Form) -> Outcome {
-    let (words, code) = verdicts::ending(conclusion(&report));
+fn tell(folder: &RunFolder, mut report: Value, text: &str, faults: &StudyFaults, form: Form) -> Outcome {
+    // What it was is not known any more, whatever it says now.
+    let (words, code) = match faults.sentences.is_empty() {
+        true => verdicts::ending(conclusion(&report)),
+        false => ("not as it was left", verdicts::ending(Conclusion::Incomplete).1),
+    };
     match form {
         Form::Json => {
             if let Some(object) = report.as_object_mut() {
                 object.insert("folder".to_owned(), folder.path().display().to_string().into());
                 object.insert("conclusion".to_owned(), words.into());
                 object.insert("exit_code".to_owned(), code.into());
+                object.insert("faults".to_owned(), faults.sentences.clone().into());
+                object.insert("unhashed".to_owned(), faults.unhashed.clone().into());
+                object.insert("way_out".to_owned(), faults.way_out.clone().into());
             }
             output::json(&report)?;
         }
         Form::Lines => {
             output::text(text.as_bytes())?;
+            for note in faults.sentences.iter().chain(&faults.unhashed) {
+                output::line(format_args!("  {}", verdicts::one_line(note)))?;
+            }
             output::line(format_args!("run folder: {}", folder.path().display()))?;
         }
+    }
+    if let Some(way_out) = &faults.way_out {
+        tell!("cairn: {}", verdicts::one_line(way_out));
     }
     Ok(ExitCode::from(code))
 }
@@ -86,8 +100,9 @@ pub(super) fn show(folder: &RunFolder, derive: bool, form: Form) -> Outcome {
         let path = folder.path().join(name);
         crate::tool::files::read_text(&path).map_err(ToolError::file(&path))
     };
+    let faults = study_faults(folder).map_err(ToolError::other)?;
     let report = serde_json::from_str(&read("report.json")?).map_err(ToolError::other)?;
-    tell(folder, report, &read("report.txt")?, form)
+    tell(folder, report, &read("report.txt")?, &faults, form)
 }
 
 #[cfg(test)]

@@ -244,7 +244,10 @@ mod tests {
         let table = TransferTable::read(lines.as_bytes(), 10.0).unwrap();
         let of = |window| table.within(window).transfers.len();
         let part = Window { from: 1.5, until: 4.0, holds_all: false, holds_end: false };
-        assert_eq!((of(part), of(Window { from: 0.0, until: 5.0, holds_all: true, holds_end: true })), (1, 3));
+        assert_eq!(
+            (of(part), of(Window { from: 0.0, until: 5.0, holds_all: true, holds_end: true })),
+            (1, 3)
+        );
         assert_eq!(table.within(part).goodput(5.0), 4000.0, "the link was not used half");
     }
 }

@@ -16,7 +16,7 @@ use crate::errors::internal_error;
 /// Python hears of an interrupt after so long at most.
 const TIMEOUT: Duration = Duration::from_millis(50);
 /// Whoever is slow to listen keeps the run waiting behind so many.
-const MOST_UNHEARD: usize = 256;
+const MAX_UNHEARD: usize = 256;
 
 /// What a listener is told: a kind, words, how much is done, of how much.
 type Message = (&'static str, String, f64, f64);
@@ -58,7 +58,7 @@ pub(crate) fn follow<R: Send + 'static>(
     stop: &Stop,
     work: impl FnOnce(&Reporter) -> R + Send + 'static,
 ) -> PyResult<R> {
-    let (sender, receiver) = sync_channel(MOST_UNHEARD);
+    let (sender, receiver) = sync_channel(MAX_UNHEARD);
     let thread = thread::Builder::new().name("cairn-run".to_owned());
     let thread = thread.spawn(move || work(&Reporter(sender)));
     let thread = thread.map_err(|error| PyOSError::new_err(error.to_string()))?;

@@ -19,7 +19,7 @@ use crate::client::Client;
 use crate::client::fetching::{FetchFailure, FetchOptions, Reader};
 
 /// Bytes that an object may have that is fetched into memory, if nobody says otherwise.
-const MOST_IN_MEMORY: u64 = 256 << 20;
+const MAX_IN_MEMORY: u64 = 256 << 20;
 
 /// Whom to believe. There is no default: whoever fetches says it.
 pub struct Trust(Option<Box<dyn Verifier>>);
@@ -157,7 +157,7 @@ impl<'a, C> Get<'a, C> {
 
     /// Limits what is kept in memory, if nobody else has.
     pub(crate) fn bounded(mut self) -> Self {
-        self.order.most_bytes.get_or_insert(MOST_IN_MEMORY);
+        self.order.most_bytes.get_or_insert(MAX_IN_MEMORY);
         self
     }
 

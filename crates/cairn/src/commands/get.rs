@@ -212,7 +212,7 @@ impl GetArguments {
                 Dialect::Ccnx => Box::new(self.trust.publisher_verifier()?),
             };
             let options = FetchOptions {
-                longest_outage: self.request.longest_outage(),
+                max_outage: self.request.max_outage(),
                 next_hop_face: refetch.next_hop_face(),
                 proof_next_hop_face: refetch.proof_next_hop_face(),
             };

@@ -73,7 +73,7 @@ impl PingServerArguments {
         }
         client.register(&prefix)?;
         output::line(format_args!("PING SERVER {}", self.prefix))?;
-        let config = ServerConfig { most_data: self.count, ..ServerConfig::default() };
+        let config = ServerConfig { max_data: self.count, ..ServerConfig::default() };
         let mut server = Server::new(source, config, client.now());
         let mut printed = Ok(());
         serve_until(&mut client, &mut server, &interrupt, |interest, reply| {

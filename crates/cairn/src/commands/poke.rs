@@ -73,7 +73,7 @@ impl PokeArguments {
         }
         tell!("waiting for somebody to ask for {}", self.name);
         let until = self.timeout.map(|timeout| client.now() + timeout);
-        let config = ServerConfig { most_data: Some(1), until, ..ServerConfig::default() };
+        let config = ServerConfig { max_data: Some(1), until, ..ServerConfig::default() };
         let mut server = Server::new(Packets::new([data]), config, client.now());
         serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         Ok(if server.counters().data > 0 { ExitCode::SUCCESS } else { ExitCode::from(3) })

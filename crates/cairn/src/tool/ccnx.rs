@@ -40,15 +40,15 @@ pub(crate) fn ccnx_interest_with(
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
 
 /// Content of the largest object that CCNx's own tools read: 8,800 bytes, less name, key and signature.
-const MOST_SEGMENT_BYTES: u64 = 8000;
+const MAX_SEGMENT_BYTES: u64 = 8000;
 
 /// Bytes in each segment but the last.
 pub(crate) fn segment_bytes(size: SegmentSize) -> Result<u64, ToolError> {
     match size {
-        SegmentSize::Largest | SegmentSize::Packet(_) => Ok(MOST_SEGMENT_BYTES),
-        SegmentSize::Content(bytes) if u64::from(bytes) <= MOST_SEGMENT_BYTES => Ok(bytes.into()),
+        SegmentSize::Largest | SegmentSize::Packet(_) => Ok(MAX_SEGMENT_BYTES),
+        SegmentSize::Content(bytes) if u64::from(bytes) <= MAX_SEGMENT_BYTES => Ok(bytes.into()),
         SegmentSize::Content(_) => {
-            let text = format!("--size: a segment of CCNx has at most {MOST_SEGMENT_BYTES} bytes");
+            let text = format!("--size: a segment of CCNx has at most {MAX_SEGMENT_BYTES} bytes");
             Err(ToolError::Other(text))
         }
     }

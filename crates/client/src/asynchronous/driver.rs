@@ -14,7 +14,7 @@ use crate::connection::Connection;
 use crate::error::ClientError;
 
 /// The longest wait; then there is nothing to do but to wait again.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// What is to be waited for after a turn.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ fn turn(shared: &Shared) -> Result<TurnOutcome, ClientError> {
         deadline = deadline.min(client.connection().link_deadline());
     }
     let now = client.now();
-    let at_most = deadline.saturating_since(now).min(LONGEST_WAIT);
+    let at_most = deadline.saturating_since(now).min(MAX_WAIT);
     Ok(match client.next_attempt() {
         Some(at) if at <= now => TurnOutcome::Attempt,
         Some(_) => TurnOutcome::Gone { at_most },

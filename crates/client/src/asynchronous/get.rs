@@ -190,7 +190,7 @@ impl Running<'_> {
             if !matches!(step, FetchStep::Waiting) {
                 return Some(Ok(step));
             }
-            if driver::is_gone_too_long(client.gone_since(), client.now(), options.longest_outage) {
+            if driver::is_gone_too_long(client.gone_since(), client.now(), options.max_outage) {
                 return Some(Err(ClientError::Away(client.connection().remote().clone())));
             }
             let wants_more = client.session.fetch(self.id).is_some_and(|fetch| goes_on(fetch.fetcher()));

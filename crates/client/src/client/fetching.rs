@@ -56,7 +56,7 @@ pub trait Reader {
 pub struct FetchOptions {
     /// How long an outage of the forwarder may last, if the client [gets over](Client::when_gone) outages at
     /// all. Then the fetch fails as it would at once otherwise.
-    pub longest_outage: Duration,
+    pub max_outage: Duration,
     /// The face by which Interests for the object have to leave the forwarder, which must be on this host and
     /// have local fields on.
     pub next_hop_face: Option<u64>,
@@ -67,11 +67,7 @@ pub struct FetchOptions {
 impl Default for FetchOptions {
     /// A minute for an outage, and any face.
     fn default() -> Self {
-        FetchOptions {
-            longest_outage: Duration::from_secs(60),
-            next_hop_face: None,
-            proof_next_hop_face: None,
-        }
+        FetchOptions { max_outage: Duration::from_secs(60), next_hop_face: None, proof_next_hop_face: None }
     }
 }
 
@@ -159,7 +155,7 @@ impl Client {
                 return Err(FetchFailure::Interrupted);
             }
             match (self.is_gone(), outage.take()) {
-                (true, Some((begun, why))) if self.now().saturating_since(begun) > options.longest_outage => {
+                (true, Some((begun, why))) if self.now().saturating_since(begun) > options.max_outage => {
                     return Err(why.into());
                 }
                 (true, begun) => outage = begun,

@@ -45,10 +45,10 @@ pub(crate) struct AnswersDue {
 }
 
 /// Interests remembered for a face; of more the oldest are forgotten.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 /// With more Interests pending than this, looking at one is likely to wait for memory, which takes longer
 /// than to hash a name.
-const MOST_PENDING: u32 = 4096;
+const MAX_PENDING: u32 = 4096;
 
 /// How long before they are looked at entries are fetched, and then their names.
 const ENTRIES_AHEAD: usize = 8;
@@ -65,7 +65,7 @@ impl AnswersDue {
 
     #[inline]
     fn remember(&mut self, id: PendingId, nonce: Nonce) {
-        if self.asked.len() >= MOST {
+        if self.asked.len() >= MAX {
             self.asked.pop_front();
         }
         self.asked.push_back((id, nonce));
@@ -81,7 +81,7 @@ impl AnswersDue {
         is_it: impl Fn(&Interest) -> bool,
     ) -> Option<(DueAnswer, NameHash)> {
         self.wanted = true;
-        if pending.len() > MOST_PENDING {
+        if pending.len() > MAX_PENDING {
             return None;
         }
         if let Some(&(id, _)) = self.asked.get(ENTRIES_AHEAD) {

@@ -83,7 +83,7 @@ pub(crate) struct Outcome {
 const DIGESTS_PER_INTEREST: u32 = 2;
 const MAX_DIGESTS_DUE: u32 = 1 << 16;
 /// Longest time a strategy may keep an entry that nobody waits for.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 /// Delegations of a forwarding hint, and components of each, that are looked at. Routes have no more
 /// components.
 const MAX_DELEGATIONS: usize = 16;
@@ -352,7 +352,7 @@ impl Engine {
                 }
                 Action::WaitAtLeast(span) => {
                     if let Some(entry) = self.tables.pending.get_mut(id) {
-                        entry.expires = entry.expires.max(now + span.min(LONGEST_WAIT));
+                        entry.expires = entry.expires.max(now + span.min(MAX_WAIT));
                     }
                 }
                 Action::HoldData => outcome.data.hold = true,

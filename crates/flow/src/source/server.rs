@@ -10,7 +10,7 @@ use super::{Reply, Source, SourceError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerConfig {
     /// Until so many Data have been given; `None` for any number.
-    pub most_data: Option<u64>,
+    pub max_data: Option<u64>,
     /// Until nobody has asked for so long.
     pub idle: Option<Duration>,
     /// Until then, whatever happens.
@@ -87,7 +87,7 @@ impl<S: Source> Server<S> {
 
     /// Whether all that was to be served has been.
     pub fn is_over(&self, now: Instant) -> bool {
-        self.next_deadline() <= now || self.config.most_data.is_some_and(|most| self.counters.data >= most)
+        self.next_deadline() <= now || self.config.max_data.is_some_and(|most| self.counters.data >= most)
     }
 
     /// When it will be over if nobody asks; [`Instant::NEVER`] for never.

@@ -170,7 +170,7 @@ impl AppFace for Script {
 fn serving_ends_after_so_many_data_or_when_nobody_asks_or_at_a_time() {
     let source = || Packets::new([data("/a")]);
     for (config, served) in [
-        (ServerConfig { most_data: Some(2), ..ServerConfig::default() }, 2),
+        (ServerConfig { max_data: Some(2), ..ServerConfig::default() }, 2),
         // What is about something else is a question all the same: only then it is quiet for two seconds.
         (ServerConfig { idle: Some(Duration::from_millis(1500)), ..ServerConfig::default() }, 3),
         (ServerConfig { until: Some(Instant::from_millis(900)), ..ServerConfig::default() }, 1),

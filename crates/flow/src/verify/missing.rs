@@ -11,7 +11,7 @@ const REMEMBERED: usize = 256;
 const REMEMBERED_FOR: Duration = Duration::from_secs(10);
 
 /// The wait is halved so often at most: an honest key must still find the time to come.
-const MOST_HALVINGS: u32 = 2;
+const MAX_HALVINGS: u32 = 2;
 
 /// What was asked for in vain a moment ago. It is not waited for once more, and the more of it there is the
 /// shorter is the wait for something else.
@@ -56,7 +56,7 @@ impl<K: Ord + Clone> Missing<K> {
 
     /// How long the next one is waited for, if the first is for so long.
     pub(super) fn wait_for_next(&self, now: Instant, first: Duration) -> Duration {
-        let missing = self.until.values().filter(|until| **until > now).take(MOST_HALVINGS as usize).count();
+        let missing = self.until.values().filter(|until| **until > now).take(MAX_HALVINGS as usize).count();
         Duration::from_nanos(first.as_nanos() >> missing)
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::{Direction, ENHANCED_PACKET, OPTION_DROPPED, OPTION_FLAGS, STATISTICS};
 
 /// No block of ours is longer; one that claims to be is damage.
-const LONGEST_BLOCK_BYTES: u32 = 1 << 20;
+const MAX_BLOCK_BYTES: u32 = 1 << 20;
 
 /// A frame that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl<R: Read> Reader<R> {
             let [a, b, c, d, e, f, g, h] = head;
             let kind = u32::from_le_bytes([a, b, c, d]);
             let length = u32::from_le_bytes([e, f, g, h]);
-            if !(12..=LONGEST_BLOCK_BYTES).contains(&length) {
+            if !(12..=MAX_BLOCK_BYTES).contains(&length) {
                 let message = format!("a block of {length} bytes is not one of a capture");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }

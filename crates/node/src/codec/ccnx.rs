@@ -53,7 +53,7 @@ const REQUEST: &[u8] = b"GET ";
 const REQUEST_BYTES: usize = 15;
 /// Numbers of datagrams that may be missing at once and count as lost; if there are more, the peer has
 /// probably begun anew.
-const MOST_LOST: u64 = 255;
+const MAX_LOST: u64 = 255;
 
 impl CcnxCodec {
     /// A codec; `None` if the settings do not fit together.
@@ -249,7 +249,7 @@ impl CcnxCodec {
     fn count_datagram(&mut self, number: SequenceNumber) {
         if let Some(expected) = self.expected.filter(|last| last.width_bytes() == number.width_bytes()) {
             let missing = expected.distance_to(number);
-            if missing < MOST_LOST {
+            if missing < MAX_LOST {
                 self.drops.add(DropReason::LostDatagram, missing);
             }
         }

@@ -197,9 +197,8 @@ impl RepositorySection {
         if !(0.0..=1.0).contains(&self.delete_part) {
             return Err(bad("delete_part", format!("{} does not lie between 0 and 1", self.delete_part)));
         }
-        if self.max_bytes < LEAST_BYTES {
-            let why =
-                format!("{} is too little to be of use; give it at least {LEAST_BYTES}", self.max_bytes);
+        if self.max_bytes < MIN_BYTES {
+            let why = format!("{} is too little to be of use; give it at least {MIN_BYTES}", self.max_bytes);
             return Err(bad("max_bytes", why));
         }
         for (key, value) in [
@@ -248,7 +247,7 @@ impl RepositorySection {
 }
 
 /// With less a volume would hold next to nothing.
-const LEAST_BYTES: u64 = 1 << 20;
+const MIN_BYTES: u64 = 1 << 20;
 
 /// Which Data a repository keeps.
 #[derive(Clone, Debug)]

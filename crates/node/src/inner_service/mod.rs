@@ -21,7 +21,7 @@ use crate::transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket
 use crate::transport::ring::RingEnded;
 
 /// The shortest wait: a deadline that stays in the past must not keep a processor busy.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+const MIN_WAIT: Duration = Duration::from_millis(1);
 
 /// What is behind an inner face.
 ///
@@ -126,7 +126,7 @@ fn wait(clock: Clock, face: &InnerFace, service: &impl InnerService) {
     let now = clock.now();
     let deadline = service.next_deadline(now);
     let timeout = (deadline != Instant::NEVER).then(|| {
-        let nanos = deadline.saturating_since(now).max(SHORTEST_WAIT).as_nanos();
+        let nanos = deadline.saturating_since(now).max(MIN_WAIT).as_nanos();
         Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
     });
     let face = PollFd::from_borrowed_fd(face.as_fd(), PollFlags::IN);

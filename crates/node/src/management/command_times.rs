@@ -86,8 +86,8 @@ impl CommandTimesFile {
 
 /// The times as TOML can hold them, whose numbers have a sign.
 pub(super) fn writable(obeyed: &ObeyedTimes) -> (u64, BTreeSet<u64>) {
-    const MOST: u64 = i64::MAX as u64;
-    (obeyed.until_ms.min(MOST), obeyed.times_ms.range(..=MOST).copied().collect())
+    const MAX: u64 = i64::MAX as u64;
+    (obeyed.until_ms.min(MAX), obeyed.times_ms.range(..=MAX).copied().collect())
 }
 
 fn understand(text: &[u8]) -> Option<SavedTimes> {

@@ -7,9 +7,9 @@ use crate::config::{Config, ConfigError};
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 
 /// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
-const LEAST_PREFIXES: u64 = 16;
+const MIN_PREFIXES: u64 = 16;
 /// Who asks, who answers, and who gives the node commands meanwhile.
-const LEAST_FACES: u64 = 3;
+const MIN_FACES: u64 = 3;
 
 /// Refuses limits that leave no room for what they are about: with them the node would start and forward
 /// nothing.
@@ -38,7 +38,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     };
     given("tables.max_pending_bytes", tables.max_pending_bytes, packets)?;
     let prefixes = "the node's own prefixes and one's routes would not all have a place";
-    at_least("tables.max_prefixes", tables.max_prefixes.into(), LEAST_PREFIXES, prefixes)?;
+    at_least("tables.max_prefixes", tables.max_prefixes.into(), MIN_PREFIXES, prefixes)?;
     let loops = "Interests that go in circles would not be noticed";
     at_least("tables.max_dead_nonces", tables.max_dead_nonces.into(), 1, loops)?;
     if tables.max_interests_per_second_per_face > 0 {
@@ -46,10 +46,10 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         at_least("tables.interest_burst_per_face", burst, 1, packets)?;
     }
     let both_ends = "an Interest comes by one face and leaves by another, and commands come by a third";
-    at_least("node.max_faces", node.max_faces as u64, LEAST_FACES, both_ends)?;
+    at_least("node.max_faces", node.max_faces as u64, MIN_FACES, both_ends)?;
     let configured = "those of the configuration would not all have a place";
     at_least("node.max_faces", node.max_faces as u64, config.faces.len() as u64, configured)?;
-    at_least("node.max_on_demand_faces", node.max_on_demand_faces as u64, LEAST_FACES, both_ends)?;
+    at_least("node.max_on_demand_faces", node.max_on_demand_faces as u64, MIN_FACES, both_ends)?;
     let per_address = node.max_on_demand_faces_per_address as u64;
     at_least("node.max_on_demand_faces_per_address", per_address, 1, "no neighbour could connect")?;
     if let Some(cpu) = node.pin_to_cpu.filter(|cpu| *cpu >= CpuSet::MAX_CPU) {

@@ -9,9 +9,9 @@ const OWN_BYTES: u64 = 22 << 20;
 /// One part of so many is what the allocator keeps beside what it was asked for.
 const ALLOCATOR_PART: u64 = 8;
 /// With less than this it could not forward.
-const LEAST_BYTES: u64 = 32 << 20;
+const MIN_BYTES: u64 = 32 << 20;
 /// More than this is not taken unasked.
-const MOST_BYTES: u64 = 2 << 30;
+const MAX_BYTES: u64 = 2 << 30;
 /// What is taken for the machine's memory where the system does not say it.
 const UNKNOWN_BYTES: u64 = 1 << 30;
 /// What an idle face takes, about.
@@ -68,7 +68,7 @@ impl Shares {
     }
 
     fn divide(budget: u64) -> Self {
-        let budget = budget.max(LEAST_BYTES);
+        let budget = budget.max(MIN_BYTES);
         let rest = budget - OWN_BYTES - budget / ALLOCATOR_PART;
         let part = |of: u64| usize::try_from(rest / of).unwrap_or(usize::MAX);
         let queues = part(8);
@@ -118,7 +118,7 @@ pub(crate) fn default_budget() -> u64 {
 fn budget_of(machine: Option<u64>, group: Option<u64>) -> u64 {
     let machine = machine.unwrap_or(UNKNOWN_BYTES);
     let budget = group.map_or(machine / 4, |group| (group / 2).min(machine / 4));
-    budget.clamp(LEAST_BYTES, MOST_BYTES)
+    budget.clamp(MIN_BYTES, MAX_BYTES)
 }
 
 #[cfg(test)]
@@ -132,20 +132,20 @@ mod tests {
         assert_eq!(budget_of(Some(4 * GIB), Some(100 << 20)), 50 << 20);
         // The limit of version 1 that means none.
         assert_eq!(budget_of(Some(4 * GIB), Some(9_223_372_036_854_771_712)), GIB);
-        assert_eq!(budget_of(Some(400 * GIB), None), MOST_BYTES);
-        assert_eq!(budget_of(None, Some(1)), LEAST_BYTES);
+        assert_eq!(budget_of(Some(400 * GIB), None), MAX_BYTES);
+        assert_eq!(budget_of(None, Some(1)), MIN_BYTES);
     }
 
     #[test]
     fn the_shares_of_a_budget_are_no_more_than_it() {
-        for budget in [0, LEAST_BYTES, 32 << 20, 64 << 20, 1 << 30, 2 << 30, 1 << 40] {
+        for budget in [0, MIN_BYTES, 32 << 20, 64 << 20, 1 << 30, 2 << 30, 1 << 40] {
             let shares = Shares::divide(budget);
             let faces = shares.on_demand_faces as u64 * FACE_BYTES;
             let others =
                 (shares.all_send_queues_bytes + shares.reassembly_bytes + shares.all_waiting_bytes) as u64;
             let nonces = u64::from(shares.dead_nonces) * NONCE_BYTES;
             let all = OWN_BYTES + shares.store_bytes + shares.pending_bytes + others + faces + nonces;
-            assert!(all <= budget.max(LEAST_BYTES), "{budget}: {shares:?}");
+            assert!(all <= budget.max(MIN_BYTES), "{budget}: {shares:?}");
             assert!(shares.send_queue_bytes <= shares.all_send_queues_bytes);
         }
     }

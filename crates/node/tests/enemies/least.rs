@@ -13,7 +13,7 @@ fn with(text: &str) -> Victim {
     })
 }
 
-const LEAST: [&str; 16] = [
+const MIN: [&str; 16] = [
     "[node]\nmax_faces = 3",
     "[node]\nmax_on_demand_faces = 3",
     "[node]\nmax_on_demand_faces_per_address = 1",
@@ -34,7 +34,7 @@ const LEAST: [&str; 16] = [
 
 #[test]
 fn with_the_least_of_any_limit_that_is_accepted_an_application_asks_another_and_is_answered() {
-    for text in LEAST {
+    for text in MIN {
         let victim = with(text);
         victim.assert_serves_at(&victim.unix);
     }

@@ -46,7 +46,7 @@ pub struct RangesOutcome {
     /// Inclusions, requests and evictions that the policy was told of or asked for.
     pub policy_events: u64,
     /// The most ranges that were here at a time.
-    pub most_ranges: usize,
+    pub max_ranges: usize,
     /// The most bytes of memory that the policy held.
     pub policy_bytes: usize,
 }
@@ -135,7 +135,7 @@ impl<P: ObjectEviction> RangesRun<P> {
             let is_here = self.read(range, segment % self.granularity.range_segments.max(1), bytes);
             self.is_near.push(is_here);
         }
-        self.outcome.most_ranges = self.outcome.most_ranges.max(self.policy.len());
+        self.outcome.max_ranges = self.outcome.max_ranges.max(self.policy.len());
         if counts && !request.is_new {
             self.count();
         }
@@ -255,7 +255,7 @@ mod tests {
         let [objects, ranges, segments] = [WHOLE, 4, 1].map(of);
         assert_eq!(objects.segments, segments.segments);
         assert!(segments.changes > ranges.changes && ranges.changes > objects.changes);
-        assert!(segments.most_ranges > 4 * objects.most_ranges);
+        assert!(segments.max_ranges > 4 * objects.max_ranges);
         // An object of which only a part was ever asked for is here in part.
         assert!(objects.part_hits > 0 && objects.changes == objects.part_hits);
     }

@@ -76,7 +76,7 @@ pub(crate) enum Cause {
 }
 
 /// Events of one instant among which more than this would have to be looked through are taken to meet.
-const MOST_TOUCHED: usize = 64;
+const MAX_TOUCHED: usize = 64;
 
 /// Whether there were ties: things of different causes that happened to one node at one instant, or packets
 /// of different nodes that came to one shared link at one instant. As long as there were none, nothing hangs
@@ -114,7 +114,7 @@ impl Ties {
     /// Something happens to a node.
     pub(crate) fn touch(&mut self, node: NodeId, cause: Cause) {
         let others = self.touched.iter().any(|(touched, other)| *touched == node && *other != cause);
-        self.any |= others || self.touched.len() > MOST_TOUCHED;
+        self.any |= others || self.touched.len() > MAX_TOUCHED;
         self.touched.push((node, cause));
     }
 }

@@ -3,7 +3,7 @@
 /// Events that are left to one core after dividing was not worth it for the first time; twice as many after
 /// the next time, and so on.
 const FIRST_PAUSE: u64 = 1 << 16;
-const LONGEST_PAUSE: u64 = 1 << 22;
+const MAX_PAUSE: u64 = 1 << 22;
 /// Handing over takes as long as some dozens of events.
 const WORTH_IT: u64 = 50;
 
@@ -38,7 +38,7 @@ impl<Part> Cores<Part> {
         if is_worth_it {
             self.last_pause = FIRST_PAUSE / 2;
         } else {
-            self.last_pause = (self.last_pause * 2).min(LONGEST_PAUSE);
+            self.last_pause = (self.last_pause * 2).min(MAX_PAUSE);
             self.pausing = self.last_pause;
         }
     }

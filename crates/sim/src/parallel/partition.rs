@@ -17,9 +17,9 @@ use crate::network::Network;
 use crate::topology::components;
 
 /// Links that are shorter than this are not cut.
-const SHORTEST_CUT: Duration = Duration::from_millis(1);
+const MIN_CUT: Duration = Duration::from_millis(1);
 /// More parts than this wait for each other more than they work.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 /// What a part may have of the work before others had better have it, in hundredths of an equal share.
 const LARGEST_SHARE: u64 = 115;
 /// How often nodes are looked at for whether they had better change parts.
@@ -62,13 +62,13 @@ impl Partition {
         }
         // Long links are better cut than short ones, if the work can be shared out along them.
         let longest = network.core.links.values().map(|link| link.config.delay).max()?;
-        let mut shortest_cut = SHORTEST_CUT;
+        let mut shortest_cut = MIN_CUT;
         while shortest_cut * 4 <= longest {
             shortest_cut = shortest_cut * 4;
         }
         loop {
             let found = Partition::along(network, parts, shortest_cut);
-            if shortest_cut <= SHORTEST_CUT || found.as_ref().is_some_and(|(_, is_even)| *is_even) {
+            if shortest_cut <= MIN_CUT || found.as_ref().is_some_and(|(_, is_even)| *is_even) {
                 return found.map(|(partition, _)| partition);
             }
             shortest_cut = shortest_cut / 4;
@@ -80,7 +80,7 @@ impl Partition {
     fn along(network: &Network, parts: usize, shortest_cut: Duration) -> Option<(Partition, bool)> {
         let cluster_of = clusters(network, shortest_cut);
         let clusters = weigh(network, &cluster_of);
-        let parts = parts.min(clusters.len()).min(MOST_PARTS);
+        let parts = parts.min(clusters.len()).min(MAX_PARTS);
         if parts < 2 {
             return None;
         }

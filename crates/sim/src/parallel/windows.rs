@@ -20,11 +20,11 @@ const WINDOWS_LOOKED_AT: u64 = 16;
 /// Windows grow from this to the lookahead …
 const FIRST_SPAN: Duration = Duration::from_millis(1);
 /// … as long as no more events than this happen in one, which bounds what parts have to remember.
-const MOST_EVENTS: u64 = 1 << 17;
+const MAX_EVENTS: u64 = 1 << 17;
 /// Taking so many nodes, channels and applications apart and together costs as much as a window.
 const PLACES_A_WINDOW: usize = 400;
 /// Numbers remembered, eight to 24 bytes each, before the parts are put together and divided anew.
-const MOST_NUMBERS: u64 = 1 << 22;
+const MAX_NUMBERS: u64 = 1 << 22;
 /// How often a thread looks whether it is its turn before it lets others run: windows take microseconds, and
 /// waking up takes as long.
 const LOOKS: u32 = 4_000;
@@ -212,11 +212,11 @@ impl Conductor<'_> {
             }
             let before = self.events;
             let has_failed = self.settle(until);
-            if has_failed || self.order.len() > MOST_NUMBERS || self.order.is_narrow() {
+            if has_failed || self.order.len() > MAX_NUMBERS || self.order.is_narrow() {
                 break;
             }
             match self.events - before {
-                ..MOST_EVENTS => self.span = (self.span * 2).min(self.partition.lookahead()),
+                ..MAX_EVENTS => self.span = (self.span * 2).min(self.partition.lookahead()),
                 _ => self.span = (self.span / 2).max(FIRST_SPAN),
             }
             self.windows += 1;

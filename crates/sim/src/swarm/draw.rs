@@ -41,7 +41,7 @@ pub(super) struct World {
 }
 
 /// Of all Interests.
-const LONGEST_LIFETIME: Duration = Duration::from_millis(4100);
+const MAX_LIFETIME: Duration = Duration::from_millis(4100);
 
 pub(super) fn pick<T: Clone>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len() as u64) as usize].clone()
@@ -102,7 +102,7 @@ impl World {
                 let clock = Clock { offset, drift_nanos_per_second, tick };
                 self.network.set_clock(node, clock)?;
                 // The engine's time and the application's go by ticks, and apart by a ten-thousandth.
-                lateness += tick * 2 + LONGEST_LIFETIME / 10_000;
+                lateness += tick * 2 + MAX_LIFETIME / 10_000;
                 if self.random.chance(0.5) {
                     self.network.set_engine_clock(node, clock)?;
                 }

@@ -17,7 +17,7 @@ const PENDING_COMPONENTS: usize = 70;
 /// As many as fit into a packet: more than a name may have, which a node finds out as it counts them.
 const TOO_MANY_COMPONENTS: usize = 4300;
 /// As many as a name may have.
-const MOST_COMPONENTS: usize = 128;
+const MAX_COMPONENTS: usize = 128;
 
 /// A prefix of more than 64 components is pending, and Data with thousands of components come that nobody
 /// asked for.
@@ -48,7 +48,7 @@ impl Attack for DeepNames {
         // Below what is asked for but for the last component, and below nothing at all.
         let apart = asked.prefix(PENDING_COMPONENTS - 1).with(Component::generic(b"z")).map_err(wrong)?;
         let nobody = name("/nobody")?;
-        self.data = [TOO_MANY_COMPONENTS, MOST_COMPONENTS]
+        self.data = [TOO_MANY_COMPONENTS, MAX_COMPONENTS]
             .iter()
             .flat_map(|&components| [raw_data(&apart, components), raw_data(&nobody, components)])
             .collect();
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn the_deep_data_is_as_deep_as_a_name_can_be_and_as_a_packet_can_be() {
         let of = |components| raw_data(&name("/a").unwrap(), components);
-        let most = Data::decode_ndn(Buffer::from(of(MOST_COMPONENTS))).unwrap();
-        assert_eq!(most.component_count(), MOST_COMPONENTS);
-        assert!(Data::decode_ndn(Buffer::from(of(MOST_COMPONENTS + 1))).is_err());
+        let most = Data::decode_ndn(Buffer::from(of(MAX_COMPONENTS))).unwrap();
+        assert_eq!(most.component_count(), MAX_COMPONENTS);
+        assert!(Data::decode_ndn(Buffer::from(of(MAX_COMPONENTS + 1))).is_err());
         assert!((8600..=8800).contains(&of(TOO_MANY_COMPONENTS).len()));
     }
 }

@@ -55,7 +55,7 @@ impl RequestArguments {
     }
 
     /// The forwarder may be away for as long as a segment would be asked for in vain.
-    pub(super) fn longest_outage(&self) -> Duration {
+    pub(super) fn max_outage(&self) -> Duration {
         match self.retries {
             ..0 => Duration::MAX,
             _ => self.lifetime * u64::from(self.max_attempts()),

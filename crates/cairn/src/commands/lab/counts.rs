@@ -94,14 +94,14 @@ fn mean(found: Option<Estimate>) -> String {
 }
 
 /// More lines are not read.
-const MOST_LINES: usize = 20;
+const MAX_LINES: usize = 20;
 
 /// A line for each consumer.
 fn consumers(to: &mut impl Write, counts: &NetworkCounts) -> io::Result<()> {
     const HEADER: [&str; 8] =
         ["node", "kind", "received", "Mbit/s", "delay_ms", "repeated", "nacks", "failed"];
     let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
-    for row in counts.consumers.iter().take(MOST_LINES) {
+    for row in counts.consumers.iter().take(MAX_LINES) {
         rows.push(vec![
             printable(&row.node),
             row.kind.clone(),
@@ -114,7 +114,7 @@ fn consumers(to: &mut impl Write, counts: &NetworkCounts) -> io::Result<()> {
         ]);
     }
     table(to, &rows)?;
-    if let Some(more) = counts.consumers.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
+    if let Some(more) = counts.consumers.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
         writeln!(to, "… and {more} more; --json shows them all")?;
     }
     Ok(())

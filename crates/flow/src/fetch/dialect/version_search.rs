@@ -14,7 +14,7 @@ const NO_SEGMENT: &[u8] = &[0x01];
 
 /// How long a later version is waited for at least: what is known may come from the next cache, and what is
 /// later from far away.
-const LEAST_WAIT: Duration = Duration::from_millis(100);
+const MIN_WAIT: Duration = Duration::from_millis(100);
 /// How often it is asked for: where several producers have a name, forwarders may ask another one the second
 /// time.
 pub(in crate::fetch) const LATER_ATTEMPTS: u32 = 2;
@@ -53,7 +53,7 @@ impl VersionSearch {
     /// How long the answer to what is asked for now may take.
     pub(in crate::fetch) fn answer_timeout(&self, config: &FetchConfig) -> Duration {
         match self.best {
-            Some(_) => (self.slowest * 4).max(LEAST_WAIT).min(config.discovery_timeout),
+            Some(_) => (self.slowest * 4).max(MIN_WAIT).min(config.discovery_timeout),
             None => config.discovery_timeout,
         }
     }

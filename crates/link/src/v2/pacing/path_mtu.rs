@@ -11,7 +11,7 @@ use packet::time::{Duration, Instant};
 /// A size that nearly every path carries, in fragments or whole (RFC 8899, section 5.1.2).
 pub(crate) const BASE_BYTES: usize = 1200;
 /// What every path of IPv4 carries: 576 bytes, less the headers of IP and UDP (RFC 791, section 3.1).
-const LEAST_BYTES: usize = 548;
+const MIN_BYTES: usize = 548;
 /// Probes of one size before it counts as lost.
 const MAX_PROBES: u32 = 3;
 /// The search ends when it is known to so many bytes.
@@ -104,7 +104,7 @@ impl PathMtu {
         Some(match self.phase {
             Phase::Confirm => self.current,
             Phase::Base => BASE_BYTES,
-            Phase::Least => LEAST_BYTES,
+            Phase::Least => MIN_BYTES,
             Phase::Search { arrives, lost } => arrives.midpoint(lost),
             Phase::Raise => self.top,
         })
@@ -123,7 +123,7 @@ impl PathMtu {
         match self.phase {
             Phase::Confirm => self.next_probe = now + CONFIRM_INTERVAL,
             Phase::Base => self.search_from(now, BASE_BYTES, self.current),
-            Phase::Least => self.search_from(now, LEAST_BYTES, self.current.min(BASE_BYTES)),
+            Phase::Least => self.search_from(now, MIN_BYTES, self.current.min(BASE_BYTES)),
             Phase::Search { lost, .. } => {
                 self.current = size.min(self.top);
                 self.phase = Phase::Search { arrives: self.current, lost };
@@ -147,7 +147,7 @@ impl PathMtu {
         self.unanswered = 0;
         match self.phase {
             // There is nothing to fall back to.
-            Phase::Confirm if self.current <= LEAST_BYTES => self.next_probe = now + RETRY_INTERVAL,
+            Phase::Confirm if self.current <= MIN_BYTES => self.next_probe = now + RETRY_INTERVAL,
             Phase::Confirm if self.current <= BASE_BYTES => self.phase = Phase::Least,
             Phase::Confirm => self.phase = Phase::Base,
             Phase::Base => self.phase = Phase::Least,
@@ -253,7 +253,7 @@ mod tests {
         assert!(mtu.current() <= 1300);
         now += CONFIRM_INTERVAL;
         explore(&mut mtu, &mut now, 600);
-        assert!((LEAST_BYTES..=600).contains(&mtu.current()), "{}", mtu.current());
+        assert!((MIN_BYTES..=600).contains(&mtu.current()), "{}", mtu.current());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use system::Clock;
 use super::links::Links;
 
 /// The longest time between two looks: an interface that comes back is noticed by one.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 type Task = Box<dyn FnOnce(&mut Links) + Send>;
 
@@ -76,7 +76,7 @@ fn work_until_dropped(mut links: Links, tasks: &Receiver<Task>, mut woken: &Unix
 
 /// Waits until something is to be done: the faces on which something came, and whether there are tasks.
 fn wait(links: &Links, woken: &UnixStream, now: Instant) -> (Vec<engine::FaceId>, bool) {
-    let pause = links.next_deadline().saturating_since(now).min(LONGEST_PAUSE);
+    let pause = links.next_deadline().saturating_since(now).min(MAX_PAUSE);
     // A part of a millisecond counts as a whole one, or the loop would spin until it is over.
     let timeout = std::time::Duration::from_nanos(pause.as_nanos().next_multiple_of(1_000_000));
     let timeout = rustix::time::Timespec::try_from(timeout).ok();

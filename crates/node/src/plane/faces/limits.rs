@@ -17,7 +17,7 @@ use crate::plane::faces::partials::Partials;
 /// shut them out.
 const KEPT_FOR_LOCAL: usize = 8;
 /// What may always wait for a peer: two packets of the largest size.
-const LEAST_QUEUE_BYTES: usize = 16 << 10;
+const MIN_QUEUE_BYTES: usize = 16 << 10;
 /// Time between two searches for faces that can go.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Faces that go after one search: more would keep the others waiting.
@@ -244,7 +244,7 @@ impl DataPlane {
     pub(in crate::plane) fn send_queue_limit(&self) -> usize {
         let left =
             self.settings.memory.all_send_queues_bytes.saturating_sub(self.occupancy.held.queued_bytes);
-        self.settings.memory.send_queue_bytes.min(left.max(LEAST_QUEUE_BYTES))
+        self.settings.memory.send_queue_bytes.min(left.max(MIN_QUEUE_BYTES))
     }
 
     /// Takes note of how much waits for a peer.

@@ -42,7 +42,7 @@ use crate::transport::websocket::WebSocket;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The first pause before a permanent face connects again; it doubles up to the longest.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
-const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+const MAX_BACK_OFF: Duration = Duration::from_secs(300);
 /// Trains of larger frames are cut by hardware for no gain.
 const LARGEST_IN_TRAIN: usize = 32_000;
 
@@ -206,7 +206,7 @@ impl DataPlane {
                 stream
             }),
             target,
-            back_off: DoublingWait::new(FIRST_BACK_OFF, LONGEST_BACK_OFF),
+            back_off: DoublingWait::new(FIRST_BACK_OFF, MAX_BACK_OFF),
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),

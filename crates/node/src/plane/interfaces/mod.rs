@@ -33,7 +33,7 @@ const SETTLING: Duration = Duration::from_millis(20);
 /// The pause before it is tried again to open a socket on an interface that is up; it doubles up to the
 /// longest.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
-const LONGEST_RETRY: Duration = Duration::from_secs(30);
+const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How often interfaces are looked at where the system tells nothing about them.
 const UNTOLD_INTERVAL: Duration = Duration::from_secs(5);
 /// Messages of the system read in one turn.
@@ -62,7 +62,7 @@ impl Default for InterfaceWatch {
             monitor: None,
             is_needed: false,
             check_at: Instant::NEVER,
-            retry: DoublingWait::new(FIRST_RETRY, LONGEST_RETRY),
+            retry: DoublingWait::new(FIRST_RETRY, MAX_RETRY),
             new: NewInterfaces::default(),
         }
     }

@@ -26,7 +26,7 @@ const INTERESTS_PART: usize = 512;
 /// Whoever sends frames of this size, on average, sends Data.
 const LARGE_FRAME_BYTES: usize = 512;
 /// … but no fewer than these.
-const LEAST_READ_BYTES: usize = 4 << 10;
+const MIN_READ_BYTES: usize = 4 << 10;
 /// Bytes read at once from a connection of another host that sends Interests …
 const REMOTE_INTERESTS_BYTES: usize = 4 << 10;
 /// … and from one that sends Data.
@@ -271,7 +271,7 @@ impl DataPlane {
         // for it.
         let is_held_back =
             face.scope == FaceScope::Local && port.target.is_none() && !stream.brings_large_frames;
-        let share = (self.settings.memory.send_queue_bytes / INTERESTS_PART).max(LEAST_READ_BYTES);
+        let share = (self.settings.memory.send_queue_bytes / INTERESTS_PART).max(MIN_READ_BYTES);
         let most = match (face.scope, stream.brings_large_frames) {
             (FaceScope::Local, _) if is_held_back => share,
             (FaceScope::Local, _) => usize::MAX,

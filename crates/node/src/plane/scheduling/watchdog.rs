@@ -18,7 +18,7 @@ const MAX_IN_A_ROW: u32 = 100;
 /// Turns for a deadline, one after another, that leave it in the past.
 const MAX_OVERDUE_IN_A_ROW: u32 = 10_000;
 const FIRST_BACK_OFF: Duration = Duration::from_millis(10);
-const LONGEST_BACK_OFF: Duration = Duration::from_secs(10);
+const MAX_BACK_OFF: Duration = Duration::from_secs(10);
 /// How long the data plane sleeps in spite of a deadline that stays past.
 const OVERDUE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -65,7 +65,7 @@ impl Watchdog {
         self.idle_wakeups += 1;
         let fresh = || Suspect {
             in_a_row: 0,
-            next_rest: DoublingWait::new(FIRST_BACK_OFF, LONGEST_BACK_OFF),
+            next_rest: DoublingWait::new(FIRST_BACK_OFF, MAX_BACK_OFF),
             rests_until: None,
         };
         let suspect = self.suspects.entry(token).or_insert_with(fresh);
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(watchdog.rested(now), []);
             now += expected;
             assert_eq!(watchdog.rested(now), [SOCKET]);
-            expected = (expected * 2).min(LONGEST_BACK_OFF);
+            expected = (expected * 2).min(MAX_BACK_OFF);
         }
         assert_eq!((watchdog.rests(), watchdog.idle_wakeups()), (20, u64::from(MAX_IN_A_ROW) + 19));
     }

@@ -11,10 +11,10 @@ use crate::arena::{Arena, CacheId, Id as _, ObjectId, SlotId};
 use crate::caches::cache::{Cache, TakenIn};
 
 /// Objects times caches that there are tables for: four bytes each.
-const MOST_PLACES: usize = 1 << 30;
+const MAX_PLACES: usize = 1 << 30;
 /// In caches of so much room an object's slot is looked for, which is rarely done and takes less than to keep
 /// a table that no processor's cache holds.
-const MOST_SCANNED: u32 = 128;
+const MAX_SCANNED: u32 = 128;
 
 pub(super) struct Caches<E> {
     list: Arena<CacheId, Cache<E>>,
@@ -36,9 +36,9 @@ impl<E: Eviction> Caches<E> {
             capacities.map(|capacity| Cache::new(start(), capacity)).collect();
         let words = words(list.len());
         let caches = list.len();
-        let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
+        let places = objects.checked_mul(caches).filter(|places| *places <= MAX_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
-        let is_scanned = list.values().all(|cache| cache.capacity <= MOST_SCANNED);
+        let is_scanned = list.values().all(|cache| cache.capacity <= MAX_SCANNED);
         let slots = vec![SlotId(0); if is_scanned { 0 } else { places }];
         Ok(Caches { list, holders: vec![0; objects * words], words, slots })
     }

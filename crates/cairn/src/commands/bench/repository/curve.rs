@@ -27,7 +27,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// What passes by may fill so much more, and then the deletion begins.
 const ROOM: f64 = 0.1;
 /// … but no more than this, which takes seconds and not minutes.
-const MOST_ROOM: f64 = 256e6;
+const MAX_ROOM: f64 = 256e6;
 /// What a deletion frees.
 const PART: f64 = 0.25;
 /// It is over when for so long nothing has been given back.
@@ -72,7 +72,7 @@ pub(super) fn measure(stage: &Stage, file: &Path, rows: &mut Vec<Row>) -> Result
     let stored = sample(&folder, Instant::now())?.disk_bytes as f64;
     for repository in &mut config.repositories {
         repository.prefixes.push("/bench/forward".to_owned());
-        repository.max_bytes = (stored + (stored * ROOM).min(MOST_ROOM)) as u64;
+        repository.max_bytes = (stored + (stored * ROOM).min(MAX_ROOM)) as u64;
         repository.delete_part = PART;
     }
     config.content_store.max_entries = neighbours::CACHED;

@@ -123,7 +123,20 @@ fn banned_name(line: &str) -> Option<(&str, &'static str)> {
         }
         _ => false,
     };
+    if ["const", "static"].contains(&what)
+        && let Some((_, instead)) = bound(name)
+    {
+        return Some((name, instead));
+    }
     BANNED.iter().find(|(word, _)| is_it(word)).map(|(_, instead)| (name, *instead))
+}
+
+/// Bounds are named in one way.
+fn bound(name: &str) -> Option<&'static (&'static str, &'static str)> {
+    const BOUNDS: &[(&str, &str)] =
+        &[("MOST", "MAX"), ("LONGEST", "MAX"), ("LEAST", "MIN"), ("SHORTEST", "MIN")];
+    let first = name.split('_').next();
+    BOUNDS.iter().find(|(word, _)| first == Some(*word))
 }
 
 fn is_snake_case_of(name: &str, word: &str) -> bool {
@@ -140,10 +153,10 @@ mod tests {
     fn canary_a_word_of_our_own_names_no_constant() {
         let text = "const PATIENCE: u8 = 1;\npub(crate) const MAX_SILENCE: u8 = 1;\npub static SEAM: u8 = 1;\
             \nconst PATIENCE_BYTES: u8 = 1;\nconst MAX_HELD: u8 = 1;\nconst fn held() {}\nstatic mut QUORUM_SEAM: u8 = 1;\
-            \nconst FIRST_REST: u8 = 1;\nfn rest() {}\n";
+            \nconst FIRST_REST: u8 = 1;\nfn rest() {}\nconst MOST_BYTES: u8 = 1;\nconst MAX_MOST: u8 = 1;\n";
         let found = check(&Tree::of(&[("crates/a/src/a.rs", text)]));
         let lines: Vec<usize> = found.iter().map(|violation| violation.line).collect();
-        assert_eq!(lines, [1, 2, 3, 4, 7, 8]);
+        assert_eq!(lines, [1, 2, 3, 4, 7, 8, 10]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) enum Arrivals {
 }
 
 /// As many that never began are noted one by one; a run that leaves so much is no more valid with more.
-const MOST_MISSING: u32 = 100_000;
+const MAX_MISSING: u32 = 100_000;
 
 impl Arrivals {
     /// What a plan says, for so many files. `ordered` of them are to be begun, where that is known.
@@ -100,12 +100,12 @@ impl Arrivals {
     pub(super) fn missing(&self, begun: u32, count: u32) -> Vec<(u32, Option<u32>)> {
         match self {
             Arrivals::Evenly { files, .. } => {
-                let end = begun.saturating_add(MOST_MISSING).min(count);
+                let end = begun.saturating_add(MAX_MISSING).min(count);
                 (begun..end).map(|number| (number, Some(number % (*files).max(1)))).collect()
             }
             Arrivals::Drawn { ordered, .. } => {
                 let end = u32::try_from(ordered.unwrap_or(0)).unwrap_or(u32::MAX);
-                let end = end.min(begun.saturating_add(MOST_MISSING)).min(count);
+                let end = end.min(begun.saturating_add(MAX_MISSING)).min(count);
                 (begun..end).map(|number| (number, None)).collect()
             }
         }

@@ -15,7 +15,7 @@ use trust::{KeyKind, PrivateKey};
 
 use super::error::JobError;
 use super::job::Job;
-use super::standstill::{LONGEST_WAIT, Standstill};
+use super::standstill::{MAX_WAIT, Standstill};
 use super::workloads::{Activities, Served};
 use crate::analysis::AGAIN;
 
@@ -262,7 +262,7 @@ impl Agent {
 
     /// Waits until a packet has come, and takes it, or until `wake`.
     fn wait(&mut self, wake: StdInstant) -> Result<(), WorkError> {
-        let left = wake.saturating_duration_since(StdInstant::now()).min(LONGEST_WAIT);
+        let left = wake.saturating_duration_since(StdInstant::now()).min(MAX_WAIT);
         let left = Duration::from_nanos(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
         let connection = self.client.connection_mut();
         match connection.receive(connection.now() + left)? {

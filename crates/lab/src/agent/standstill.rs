@@ -9,7 +9,7 @@ use formats::csv;
 use crate::memory_files;
 
 /// The longest that a client waits for a packet before it turns.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(1);
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// How the files begin in which clients write down how long they stood still; the node's name follows.
 pub(crate) const STANDSTILL: &str = "standstill-";
@@ -33,7 +33,7 @@ impl Standstill {
 
     /// The next turn may come at `until`, when there is nothing to do before.
     pub(super) fn rest(&mut self, now: Instant, until: Instant) {
-        self.due = Some(now + until.saturating_duration_since(now).min(LONGEST_WAIT));
+        self.due = Some(now + until.saturating_duration_since(now).min(MAX_WAIT));
     }
 
     /// The turn that began had to wait for the forwarder until `now`.

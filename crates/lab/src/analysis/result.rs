@@ -18,7 +18,7 @@ use crate::seal::{Seal, seal_of, sealed};
 use crate::stats::{Counted, Summary};
 
 /// Bytes of the numbers of a repeat.
-const MOST_RESULT_BYTES: u64 = 1 << 30;
+const MAX_RESULT_BYTES: u64 = 1 << 30;
 
 /// The numbers of one repeat: `result.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl RepeatResult {
     /// When it cannot be read.
     pub fn read(path: &Path) -> io::Result<Self> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let text = whole_file::read(path, MOST_RESULT_BYTES).map_err(named)?;
+        let text = whole_file::read(path, MAX_RESULT_BYTES).map_err(named)?;
         let text = String::from_utf8(text).map_err(|error| named(io::Error::other(error)))?;
         let result: Self = serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;
         Ok(RepeatResult { seal: seal_of(&text), ..result })

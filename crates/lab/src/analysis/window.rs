@@ -45,7 +45,7 @@ fn is_rate(column: &str) -> bool {
 pub(crate) const LENGTH: &str = "length";
 
 /// A last second that is shorter than this is joined to the one before: a rate over an instant says nothing.
-const SHORTEST_BIN: f64 = 0.5;
+const MIN_BIN: f64 = 0.5;
 
 /// Moments that are no further apart are the same one, in seconds: logs have their times rounded.
 const SAME_MOMENT: f64 = 1e-6;
@@ -200,9 +200,9 @@ impl Counted {
     }
 }
 
-/// Joins the first and the last count to their neighbour where they took less than [`SHORTEST_BIN`].
+/// Joins the first and the last count to their neighbour where they took less than [`MIN_BIN`].
 fn joined(mut counted: Vec<Counted>) -> Vec<Counted> {
-    let is_short = |count: &Counted| count.length < SHORTEST_BIN;
+    let is_short = |count: &Counted| count.length < MIN_BIN;
     if counted.len() > 1
         && let Some(last) = counted.pop_if(|count| is_short(count))
         && let Some(neighbour) = counted.last_mut()
@@ -255,7 +255,7 @@ pub(crate) fn rates(table: &mut Table, seconds: f64) {
     if let Some(length) = lengths.get_mut(last) {
         *length = (seconds - last as f64).clamp(1e-9, 1.0);
     }
-    if last > 0 && lengths.get(last).is_some_and(|length| *length < SHORTEST_BIN) {
+    if last > 0 && lengths.get(last).is_some_and(|length| *length < MIN_BIN) {
         let (row, rest) = (table.rows.pop().unwrap_or_default(), lengths.pop().unwrap_or_default());
         if let (Some(before), Some(length)) = (table.rows.last_mut(), lengths.last_mut()) {
             *length += rest;

@@ -14,7 +14,7 @@ const ETHERTYPE_IPV4: u16 = 0x0800;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-const LONGEST_PACKET_BYTES: u64 = 64 << 10;
+const MAX_PACKET_BYTES: u64 = 64 << 10;
 
 /// One NDN packet in a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,8 +186,8 @@ impl Dissector {
             return;
         }
         stream.highest = end;
-        let starts_like_ndn = packet_head(bytes)
-            .is_some_and(|(_, _, length)| is_outer(bytes) && length <= LONGEST_PACKET_BYTES);
+        let starts_like_ndn =
+            packet_head(bytes).is_some_and(|(_, _, length)| is_outer(bytes) && length <= MAX_PACKET_BYTES);
         if !stream.known && starts_like_ndn {
             *stream = Stream { boundary: sequence, known: true, highest: end };
         }
@@ -242,7 +242,7 @@ fn kind_of(bytes: &[u8], nack: Option<NackReason>) -> Option<PacketKind> {
 /// The packet that `bytes` begin with, though perhaps not all of it is there, and its whole length.
 fn packet(bytes: &[u8]) -> Option<(DissectedPacket, u64)> {
     let (_, head, length) = packet_head(bytes)?;
-    if !is_outer(bytes) || length > LONGEST_PACKET_BYTES {
+    if !is_outer(bytes) || length > MAX_PACKET_BYTES {
         return None;
     }
     let inside = bytes.get(head..bytes.len().min(usize::try_from(length).ok()?))?;

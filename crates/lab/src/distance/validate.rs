@@ -20,9 +20,9 @@ const LINKS: f64 = 0.05;
 /// processor only.
 const PROCESSOR: f64 = 0.15;
 /// Of a processor that is used less nobody can tell the part that packets take.
-const LEAST_BUSY_PERCENT: f64 = 5.0;
+const MIN_BUSY_PERCENT: f64 = 5.0;
 /// Content stores that answer less than this part of Interests are none to speak of, in percent.
-const LEAST_HITS_PERCENT: f64 = 5.0;
+const MIN_HITS_PERCENT: f64 = 5.0;
 /// A forwarder that waits longer for a processor is told of, in percent of the time.
 const MUCH_WAITING_PERCENT: f64 = 5.0;
 
@@ -290,8 +290,8 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     let (found, predicted) = (numbers(real, measured), numbers(simulated, measured));
     let (left, right) = (found.estimate()?, predicted.estimate()?);
     let least = match measured.key.rsplit('.').next() {
-        Some("cpu") => LEAST_BUSY_PERCENT,
-        Some(HITS) => LEAST_HITS_PERCENT,
+        Some("cpu") => MIN_BUSY_PERCENT,
+        Some(HITS) => MIN_HITS_PERCENT,
         _ => 0.0,
     };
     if left.mean <= least {

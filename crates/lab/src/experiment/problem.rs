@@ -42,13 +42,13 @@ impl Problems {
 }
 
 /// Nobody reads more at once, and what is wrong with one case is often wrong with thousands.
-const MOST_SHOWN: usize = 30;
+const MAX_SHOWN: usize = 30;
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Whoever gave the file its name, and wrote the keys in it, begins no line.
         let file = printable(&self.file);
-        for (number, problem) in self.list.iter().take(MOST_SHOWN).enumerate() {
+        for (number, problem) in self.list.iter().take(MAX_SHOWN).enumerate() {
             if number > 0 {
                 writeln!(f)?;
             }
@@ -65,7 +65,7 @@ impl fmt::Display for Problems {
                 write!(f, "\n    {suggestion}")?;
             }
         }
-        match self.list.len().saturating_sub(MOST_SHOWN) {
+        match self.list.len().saturating_sub(MAX_SHOWN) {
             0 => Ok(()),
             more => write!(f, "\n{file}: and {more} more"),
         }
@@ -94,9 +94,9 @@ mod tests {
             |line| Problem { line, key: "k".to_owned(), message: "is wrong".to_owned(), suggestion: None };
         let shown = |count| Problems { file: "x".to_owned(), list: (1..=count).map(problem).collect() };
         let text = shown(2_731).to_string();
-        assert_eq!(text.lines().count(), MOST_SHOWN + 1);
+        assert_eq!(text.lines().count(), MAX_SHOWN + 1);
         assert!(text.ends_with("\nx: and 2701 more"), "{text}");
-        assert_eq!(shown(MOST_SHOWN).to_string().lines().count(), MOST_SHOWN);
+        assert_eq!(shown(MAX_SHOWN).to_string().lines().count(), MAX_SHOWN);
     }
 
     #[test]

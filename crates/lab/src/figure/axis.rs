@@ -132,7 +132,7 @@ impl Range {
     }
 
     fn logarithmic(self) -> Self {
-        const MOST_MARKS: usize = 8;
+        const MAX_MARKS: usize = 8;
         let low = self.low.max(f64::MIN_POSITIVE);
         let (first, last) = (low.log10().floor() as i32, (self.high.log10().ceil() as i32));
         let last = last.max(first + 1);
@@ -145,7 +145,7 @@ impl Range {
         let (Some(low), Some(high)) = (ends.first().copied(), ends.last().copied()) else { return self };
         // Over about two powers of ten there is room for all of them.
         let powers = (first..=last).map(|power| 10f64.powi(power)).filter(|mark| (low..=high).contains(mark));
-        let marks = if ends.len() <= MOST_MARKS { ends } else { powers.collect() };
+        let marks = if ends.len() <= MAX_MARKS { ends } else { powers.collect() };
         Range { low, high, marks, ..self }
     }
 

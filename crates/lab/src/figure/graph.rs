@@ -10,7 +10,7 @@ use packet::random::Random;
 use super::Point;
 
 /// Of more nodes the places are those of the start: what follows looks at all pairs, again and again.
-const MOST_PAIRED: usize = 1_000;
+const MAX_PAIRED: usize = 1_000;
 const PIVOTS: usize = 30;
 const SWEEPS: usize = 120;
 /// A sweep that moves no node by more than this part of a link is the last.
@@ -20,7 +20,7 @@ const STILL: f64 = 0.002;
 pub(crate) fn places(nodes: usize, links: &[[usize; 2]]) -> Vec<Point> {
     let neighbours = neighbours(nodes, links);
     let mut places = start(&neighbours);
-    if nodes <= MOST_PAIRED {
+    if nodes <= MAX_PAIRED {
         let distances: Vec<Vec<f64>> = (0..nodes).map(|from| distances(&neighbours, from)).collect();
         for _ in 0..SWEEPS {
             if sweep(&mut places, &distances) < STILL {

@@ -14,7 +14,7 @@ const DOT: f64 = 6.0;
 /// How much wider it is for each that lies on it …
 const RING: f64 = 4.0;
 /// … up to so many.
-const MOST_RINGS: usize = 2;
+const MAX_RINGS: usize = 2;
 /// Labels begin so much farther from lines that end in dots.
 const BESIDE_DOTS: f64 = 4.0;
 /// How long a piece of its line before a label is, where lines are told apart by their dashes …
@@ -158,7 +158,7 @@ fn rings(dots: &[(Point, Paint)]) -> Vec<(Point, f64, Paint)> {
     let ring = |(number, (at, paint)): (usize, &(Point, Paint))| {
         let later = dots.iter().skip(number + 1);
         let above = later.filter(|(other, of)| of != paint && lies_on(other, at)).count();
-        (*at, DOT + RING * above.min(MOST_RINGS) as f64, *paint)
+        (*at, DOT + RING * above.min(MAX_RINGS) as f64, *paint)
     };
     dots.iter().enumerate().map(ring).collect()
 }

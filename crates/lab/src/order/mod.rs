@@ -206,7 +206,7 @@ pub(crate) fn write_text(path: &Path, text: String) -> io::Result<()> {
 }
 
 /// Bytes of a file in which a run says something of itself.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads a value from JSON.
 ///
@@ -216,6 +216,6 @@ const MOST_BYTES: u64 = 1 << 30;
 pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let text =
-        memory_files::read(path).unwrap_or_else(|| whole_file::read(path, MOST_BYTES)).map_err(named)?;
+        memory_files::read(path).unwrap_or_else(|| whole_file::read(path, MAX_BYTES)).map_err(named)?;
     serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

@@ -23,11 +23,11 @@ use crate::stats::{
 };
 
 /// A smaller difference than this part of a number is none to speak of, however sure it is.
-const LEAST_PART: f64 = 0.01;
+const MIN_PART: f64 = 0.01;
 /// So many of the greatest differences are named first.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 /// And of differences of plan of a case.
-const MOST_OF_A_PLAN: usize = 12;
+const MAX_OF_A_PLAN: usize = 12;
 
 /// A measure in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -109,7 +109,7 @@ impl Pair {
 
 /// Is a difference one to speak of?
 fn is_more_than_nothing(pair: Compared) -> bool {
-    pair.difference().abs() > LEAST_PART * pair.value.abs().max(pair.other.abs())
+    pair.difference().abs() > MIN_PART * pair.value.abs().max(pair.other.abs())
 }
 
 /// Whether the two differ in most orders, and always the same way; of many orders that say different things,
@@ -213,8 +213,8 @@ impl Comparison {
         let alone = sides.map(|(side, run, paired)| {
             let cases = run.cases.iter().enumerate().filter(|(place, _)| !paired.contains(place));
             let names: Vec<&str> = cases.map(|(_, case)| case.name()).collect();
-            let named = names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
-            let more = names.len().saturating_sub(MOST_NAMED);
+            let named = names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join("; ");
+            let more = names.len().saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             let (count, all) = (names.len(), run.cases.len());
             (count > 0)
@@ -239,8 +239,8 @@ impl Comparison {
         for (left, right) in &self.cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             let differences = plans::differences(&left.plan, &right.plan);
-            let named = differences.iter().take(MOST_OF_A_PLAN).cloned().collect::<Vec<_>>().join("; ");
-            let more = differences.len().saturating_sub(MOST_OF_A_PLAN);
+            let named = differences.iter().take(MAX_OF_A_PLAN).cloned().collect::<Vec<_>>().join("; ");
+            let more = differences.len().saturating_sub(MAX_OF_A_PLAN);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             if !differences.is_empty() {
                 lines.push(format!("Not the same plan: {}: {named}{more}", left.name()));
@@ -278,7 +278,7 @@ impl Comparison {
         }
         let mut most: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.differs() == Some(true)).collect();
         most.sort_by(|one, other| other.part().total_cmp(&one.part()));
-        let named = most.iter().take(MOST_NAMED).map(|pair| {
+        let named = most.iter().take(MAX_NAMED).map(|pair| {
             let ((left, right), case) = (pair.words(), &pair.case);
             let case = if case.is_empty() { String::new() } else { format!(" ({case})") };
             format!("{}{case}: {left} / {right}", pair.measure)

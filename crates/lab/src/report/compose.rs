@@ -1,7 +1,7 @@
 //! What stands in a report, and in which order.
 
 use super::data::{CaseData, RunData};
-use super::detailed::{MOST_DETAILED, detailed};
+use super::detailed::{MAX_DETAILED, detailed};
 use super::document::{Block, Document, Figure};
 use super::verdict::Verdict;
 use super::{contour, figures, paper, repeat_it, response, summary, tables};
@@ -52,7 +52,7 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
         let both = |(figure, table)| [Block::Figure(figure), Block::Table(table)];
         blocks.extend(contours.into_iter().flat_map(both));
     }
-    if (2..=MOST_DETAILED).contains(&run.cases.len()) {
+    if (2..=MAX_DETAILED).contains(&run.cases.len()) {
         chapter(blocks, "comparison", "Cases side by side");
         blocks.push(Block::Remark(
             "Bars are means over the time of a run and over repeats, whiskers their standard deviation over repeats."

@@ -56,7 +56,7 @@ impl ReportError {
 }
 
 /// Graphs of more nodes beside each other say nothing.
-const MOST_DRAWN: usize = 12;
+const MAX_DRAWN: usize = 12;
 
 /// One case of a run.
 #[derive(Debug)]
@@ -92,9 +92,9 @@ impl CaseData {
     #[must_use]
     pub fn drawn_nodes(&self) -> Vec<NodeIndex> {
         let mut all = self.plan.along_routes();
-        if all.len() > MOST_DRAWN {
+        if all.len() > MAX_DRAWN {
             all.retain(|node| self.plan.has_work(*node));
-            all.truncate(MOST_DRAWN);
+            all.truncate(MAX_DRAWN);
         }
         all
     }

@@ -93,9 +93,9 @@ impl Lost {
 
 /// What happened to some repeats of a case, in a sentence: of one, or of several.
 fn of_repeats(plan: &Plan, repeats: &[u32], [one, several]: [&str; 2]) -> String {
-    const MOST_NAMED: usize = 20;
-    let mut numbers: Vec<String> = repeats.iter().take(MOST_NAMED).map(u32::to_string).collect();
-    let more = repeats.len().saturating_sub(MOST_NAMED);
+    const MAX_NAMED: usize = 20;
+    let mut numbers: Vec<String> = repeats.iter().take(MAX_NAMED).map(u32::to_string).collect();
+    let more = repeats.len().saturating_sub(MAX_NAMED);
     if more > 0 {
         numbers.push(format!("and {more} more"));
     }
@@ -110,10 +110,10 @@ fn of_repeats(plan: &Plan, repeats: &[u32], [one, several]: [&str; 2]) -> String
 
 /// Some names, and that there are more.
 fn some<'n>(names: impl Iterator<Item = &'n String>) -> String {
-    const MOST_NAMED: usize = 3;
+    const MAX_NAMED: usize = 3;
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
-    let more = if names.len() > MOST_NAMED { " and more" } else { "" };
-    let first: Vec<&str> = names.into_iter().take(MOST_NAMED).collect();
+    let more = if names.len() > MAX_NAMED { " and more" } else { "" };
+    let first: Vec<&str> = names.into_iter().take(MAX_NAMED).collect();
     format!("{}{more}", first.join(", "))
 }
 

@@ -13,9 +13,9 @@ const ABOVE: f64 = 34.0;
 const ROOM: f64 = 11_000.0;
 const HIGHEST: f64 = 1_100.0;
 /// A link is never longer than this where few nodes have much room.
-const LONGEST: f64 = 160.0;
+const MAX_LINK: f64 = 160.0;
 /// Of more nodes nothing could be seen.
-const MOST: usize = 3_000;
+const MAX_NODES: usize = 3_000;
 
 /// What stands at a node beside its forwarder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +62,7 @@ impl Role {
 /// Draws the map; `hint` is what is said of a node when someone points at it.
 pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
     let (count, links) = (plan.nodes.len(), plan.links.len());
-    if count > MOST {
+    if count > MAX_NODES {
         let mut drawing = Drawing::new("Topology", WIDE, 40.0);
         let text = format!("{count} nodes and {links} links are too many to be drawn.");
         drawing.text((12.0, 24.0), Anchor::Start, &text, Style::LABEL);
@@ -99,7 +99,7 @@ fn fitted(places: &[Point], count: usize) -> (Vec<Point>, f64) {
     };
     let ((left, wide), (top, high)) = (bounds(|place| place.0), bounds(|place| place.1));
     let inside = WIDE - 2.0 * MARGIN;
-    let across = (inside / wide).min(HIGHEST / high).min(LONGEST);
+    let across = (inside / wide).min(HIGHEST / high).min(MAX_LINK);
     let needed = (count as f64 * ROOM / WIDE).min(HIGHEST);
     let down = (needed / high).clamp(across, across * 1.5);
     let margin = (WIDE - wide * across) / 2.0;

@@ -13,7 +13,7 @@ const GAP: f64 = 12.0;
 /// Room for the name.
 const TOP: f64 = 44.0;
 /// Downloads are told apart as far as that much room allows.
-const MOST_TRANSFERS: f64 = 260.0;
+const MAX_TRANSFERS: f64 = 260.0;
 
 /// A page for each case whose details the report shows.
 pub(super) fn pages(run: &RunData) -> Vec<Drawing> {
@@ -42,7 +42,7 @@ fn page(run: &RunData, case: &CaseData) -> Option<Drawing> {
     let transfers = case.shown.transfers.iter().filter(|(_, table)| !table.transfers.is_empty());
     let transfers = transfers.map(|(name, table)| {
         let chart = spans(name, table, case);
-        chart.draw(Frame::new(graphs.width, chart.height().min(MOST_TRANSFERS)))
+        chart.draw(Frame::new(graphs.width, chart.height().min(MAX_TRANSFERS)))
     });
     let parts: Vec<Drawing> = std::iter::once(graphs.clone()).chain(transfers).collect();
     let body = Drawing::grid(&run.record.title, 1, GAP, &parts);

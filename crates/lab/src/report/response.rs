@@ -26,7 +26,7 @@ const QUANTITIES: [DrawnQuantity; 5] = [
     DrawnQuantity { quantity: "loss", words: "lost", unit: "%", factor: 1.0 },
 ];
 /// More figures than these nobody looks at; the table of results has all.
-const MOST: usize = 8;
+const MAX: usize = 8;
 
 /// What is varied.
 #[derive(Clone)]
@@ -120,7 +120,7 @@ fn drawn(run: &RunData) -> Vec<Drawn> {
             }
         }
     }
-    list.truncate(MOST);
+    list.truncate(MAX);
     list
 }
 

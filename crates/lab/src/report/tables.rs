@@ -222,7 +222,7 @@ pub(super) fn repeats(case: &CaseData) -> Table {
 }
 
 /// The gates of more cases than these are not all listed.
-const MOST_LISTED: usize = 300;
+const MAX_LISTED: usize = 300;
 
 /// Gates of every repeat.
 pub(super) fn gates(run: &RunData) -> Table {
@@ -234,7 +234,7 @@ pub(super) fn gates(run: &RunData) -> Table {
     // Of very many cases those that are not valid, and those that are shown in detail.
     let shown = detailed(run);
     let is_listed = |place: usize, case: &CaseData| {
-        run.cases.len() <= MOST_LISTED || !case.is_valid() || shown.contains(&place)
+        run.cases.len() <= MAX_LISTED || !case.is_valid() || shown.contains(&place)
     };
     for (_, case) in run.cases.iter().enumerate().filter(|(place, case)| is_listed(*place, case)) {
         for (repeat, result) in case.results.iter().enumerate() {

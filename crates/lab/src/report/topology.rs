@@ -11,7 +11,7 @@ const WIDE: f64 = 84.0;
 const HIGH: f64 = 44.0;
 
 /// Networks of more nodes become maps, unless a route leads through all of them.
-const MOST_IN_ROWS: usize = 12;
+const MAX_IN_ROWS: usize = 12;
 
 /// The longest of the shortest ways between two nodes, where no route is written down: what is drawn along
 /// it looks like the network.
@@ -137,7 +137,7 @@ fn is_one_way(plan: &Plan) -> bool {
 
 /// Draws the plan.
 pub(super) fn draw(plan: &Plan) -> Drawing {
-    if plan.nodes.len() > MOST_IN_ROWS && !is_one_way(plan) {
+    if plan.nodes.len() > MAX_IN_ROWS && !is_one_way(plan) {
         let hint = |node| {
             let roles = roles(plan, node).join(", ");
             if roles.is_empty() {

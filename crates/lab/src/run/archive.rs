@@ -50,7 +50,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// Bytes of a table of a run, unpacked.
-const MOST_BYTES_OF_A_TABLE: u64 = 1 << 30;
+const MAX_BYTES_OF_A_TABLE: u64 = 1 << 30;
 
 /// Opens a table that may have been compressed since. One that never ends, or is small only while it is
 /// compressed, does not fill the memory.
@@ -59,5 +59,5 @@ const MOST_BYTES_OF_A_TABLE: u64 = 1 << 30;
 ///
 /// When neither is there.
 pub(crate) fn open_table(path: &Path) -> io::Result<Box<dyn Read>> {
-    Ok(Box::new(whole_file::AtMost::new(open(path)?, MOST_BYTES_OF_A_TABLE)))
+    Ok(Box::new(whole_file::AtMost::new(open(path)?, MAX_BYTES_OF_A_TABLE)))
 }

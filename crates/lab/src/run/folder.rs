@@ -37,7 +37,7 @@ use trust::whole_file;
 use super::build::Program;
 use super::machine::Machine;
 use crate::backend::VIRTUAL_TIME;
-use crate::experiment::plan::{MOST_REPEATS, TraceFormat};
+use crate::experiment::plan::{MAX_REPEATS, TraceFormat};
 use crate::experiment::{FILES_FOLDER, kept_name};
 use crate::order::write_text;
 use crate::seal::{SEAL, Seal, seal_of, sealed};
@@ -48,7 +48,7 @@ const NOT_VALID: &str = "NOT-VALID.txt";
 /// The file that says why a repeat was set aside whose numbers cannot be read.
 const UNREADABLE: &str = "UNREADABLE.txt";
 /// Bytes of `run.json`.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A run's folder that nobody else works in. The kernel gives it free when its holder ends.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ pub struct RunRecord {
 
 /// Can a run have so many cases of so many repeats each?
 pub(super) fn is_of_a_run(cases: usize, repeats: u32) -> bool {
-    cases.saturating_mul(repeats as usize) <= MOST_REPEATS as usize
+    cases.saturating_mul(repeats as usize) <= MAX_REPEATS as usize
 }
 
 impl RunRecord {
@@ -300,7 +300,7 @@ impl RunFolder {
     pub fn record(&self) -> io::Result<RunRecord> {
         let path = self.path.join("run.json");
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let text = whole_file::read(&path, MOST_BYTES).map_err(named)?;
+        let text = whole_file::read(&path, MAX_BYTES).map_err(named)?;
         let text = String::from_utf8(text).map_err(|error| named(io::Error::other(error)))?;
         let record: RunRecord =
             serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::experiment_hashes::named;
 use super::shard::Shard;
 use crate::experiment::Finding;
-use crate::experiment::plan::MOST_REPEATS;
+use crate::experiment::plan::MAX_REPEATS;
 
 /// Why there is nothing to run, or nothing that belongs together.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum PlanError {
     EmptyShare(Shard),
     /// More repeats than a run can have.
     #[error(
-        "{cases} cases of {repeats} repeats each are too many: {MOST_REPEATS} repeats of all cases are the most"
+        "{cases} cases of {repeats} repeats each are too many: {MAX_REPEATS} repeats of all cases are the most"
     )]
     TooManyRepeats {
         /// How many cases there are.
@@ -110,10 +110,10 @@ pub enum UnfitForStudy {
 
 /// The first of them, for what is wrong with one case is often wrong with thousands.
 fn told(findings: &[Finding]) -> String {
-    const MOST: usize = 10;
-    let first = findings.iter().take(MOST).map(|finding| format!("{}: {}", finding.key, finding.message));
+    const MAX: usize = 10;
+    let first = findings.iter().take(MAX).map(|finding| format!("{}: {}", finding.key, finding.message));
     let text = first.collect::<Vec<String>>().join("; ");
-    match findings.len().saturating_sub(MOST) {
+    match findings.len().saturating_sub(MAX) {
         0 => text,
         more => format!("{text}; and {more} more"),
     }

@@ -28,11 +28,11 @@ const FOLDER: &str = "records";
 /// So many cases share a file.
 const CASES_OF_A_FILE: usize = 1000;
 /// More simulated cases than these are recorded …
-const MOST_FOLDERS: usize = 2000;
+const MAX_FOLDERS: usize = 2000;
 /// … but for the first of them, whose details a report shows, and those that are not valid.
 pub(super) const FOLDERS_KEPT: usize = 16;
 /// Bytes of a record, unpacked.
-const MOST_BYTES_OF_A_RECORD: u64 = 64 << 20;
+const MAX_BYTES_OF_A_RECORD: u64 = 64 << 20;
 
 /// What is kept of a repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub(super) struct Records {
 
 /// Does a run have so many cases, with those in the shares of others, that not each has a folder?
 pub(super) fn are_kept(is_virtual: bool, cases: usize) -> bool {
-    is_virtual && cases > MOST_FOLDERS
+    is_virtual && cases > MAX_FOLDERS
 }
 
 /// From which case on a run has records, and none if each has a folder.
@@ -225,7 +225,7 @@ const MEMBER: [u8; 4] = [0x1f, 0x8b, 8, 0];
 fn record_at(bytes: &[u8], at: usize) -> Option<(Record, usize)> {
     let mut member = GzDecoder::new(bytes.get(at..)?);
     let mut text = String::new();
-    (&mut member).take(MOST_BYTES_OF_A_RECORD).read_to_string(&mut text).ok()?;
+    (&mut member).take(MAX_BYTES_OF_A_RECORD).read_to_string(&mut text).ok()?;
     let mut record: Record = serde_json::from_str(&text).ok()?;
     record.result.seal = seal_of(&text);
     Some((record, bytes.len() - member.into_inner().len()))

@@ -92,12 +92,12 @@ fn beta_below(x: f64, a: f64, b: f64) -> f64 {
 /// The continued fraction of DLMF 8.17.22, by Lentz's method.
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
-    const MOST_TERMS: u32 = 100_000;
+    const MAX_TERMS: u32 = 100_000;
     let not_zero = |number: f64| if number.abs() < TINY { TINY } else { number };
     let mut above = 1.0;
     let mut below = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));
     let mut fraction = below;
-    for term in 1..MOST_TERMS {
+    for term in 1..MAX_TERMS {
         let m = f64::from(term);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));

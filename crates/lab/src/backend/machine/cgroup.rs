@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use crate::order::Owner;
 
 /// The least that the kernel grants of a period, and the least period, in microseconds.
-const LEAST_US: u64 = 1000;
+const MIN_US: u64 = 1000;
 /// The longest period that the kernel takes.
-const LONGEST_US: u64 = 1_000_000;
+const MAX_US: u64 = 1_000_000;
 
 /// The period over which a share is kept, in microseconds: as short as the kernel allows, for a forwarder
 /// that has used up its share stands still until the period's end.
 fn shortest_period_us(cores: f64) -> u64 {
-    let period = (LEAST_US as f64 / cores.max(1e-6)).ceil() as u64;
-    period.clamp(LEAST_US, LONGEST_US)
+    let period = (MIN_US as f64 / cores.max(1e-6)).ceil() as u64;
+    period.clamp(MIN_US, MAX_US)
 }
 
 /// For how long a forwarder with a share stands still at a time, in nanoseconds; nothing for a whole core and
@@ -172,9 +172,9 @@ impl Group {
     /// When the kernel refuses.
     pub fn limit_processor(&self, cores: Option<f64>, period_ns: Option<u64>) -> io::Result<()> {
         let Some((version, path)) = &self.processor else { return Ok(()) };
-        let given_us = period_ns.map(|ns| (ns / 1000).clamp(LEAST_US, LONGEST_US));
+        let given_us = period_ns.map(|ns| (ns / 1000).clamp(MIN_US, MAX_US));
         let period_us = given_us.unwrap_or_else(|| shortest_period_us(cores.unwrap_or(1.0)));
-        let quota = cores.map(|cores| ((cores * period_us as f64).round() as u64).max(LEAST_US));
+        let quota = cores.map(|cores| ((cores * period_us as f64).round() as u64).max(MIN_US));
         match version {
             Version::V2 => {
                 let quota = quota.map_or_else(|| "max".to_owned(), |quota| quota.to_string());

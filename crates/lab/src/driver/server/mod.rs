@@ -26,7 +26,7 @@ const KEPT_SECONDS: u32 = 3600;
 /// How much a tuned proxy keeps in memory.
 const MEMORY_MIB: u32 = 1024;
 /// The longest answer to a question for counters that makes sense.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// A server as it is started at a node.
 #[derive(Debug, Clone)]
@@ -152,7 +152,7 @@ fn page(path: &str) -> io::Result<String> {
     stream.set_read_timeout(Some(timeout))?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
     let mut bytes = Vec::new();
-    stream.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    stream.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

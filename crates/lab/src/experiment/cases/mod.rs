@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use self::ranged::{MOST_CASES, ranged};
+use self::ranged::{MAX_CASES, ranged};
 use crate::experiment::model::{File, Sweep};
 use crate::experiment::read::findings::Finding;
 use crate::experiment::read::origin::{self, KeyPath, Origins};
@@ -128,11 +128,11 @@ fn too_many(variants: usize, sweeps: &[Vec<PlacedSweep<'_>>]) -> Option<Finding>
     let mut first = None;
     for together in sweeps {
         cases = cases.saturating_mul(values_of(together) as u128);
-        if cases > MOST_CASES as u128 {
+        if cases > MAX_CASES as u128 {
             first = first.or(together.first());
         }
     }
-    let message = format!("{cases} cases are too many: {MOST_CASES} are the most");
+    let message = format!("{cases} cases are too many: {MAX_CASES} are the most");
     first.map(|along| finding(&along.at, message))
 }
 
@@ -254,8 +254,8 @@ fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
         (None, Some(from), Some(to), Some(step)) if step > 0.0 && to >= from => {
             let unit = sweep.unit.as_deref().unwrap_or("");
             let steps = ((to - from) / step + 1e-9).floor();
-            if steps >= MOST_CASES as f64 {
-                return Err(format!("a range of more than {MOST_CASES} values"));
+            if steps >= MAX_CASES as f64 {
+                return Err(format!("a range of more than {MAX_CASES} values"));
             }
             let mut values = Vec::new();
             let mut index = 0.0;

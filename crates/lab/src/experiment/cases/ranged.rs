@@ -4,7 +4,7 @@ use toml::Value;
 
 /// More combinations than this are a slip of the pen, or do not fit in memory: the plans and results of all
 /// of them are there at once.
-pub(super) const MOST_CASES: usize = 100_000;
+pub(super) const MAX_CASES: usize = 100_000;
 
 /// A number of a range as a file would have it, with its unit.
 pub(super) fn ranged(number: f64, unit: &str) -> Value {

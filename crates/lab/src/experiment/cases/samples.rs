@@ -3,7 +3,7 @@
 use packet::random::Random;
 use toml::Value;
 
-use super::ranged::{MOST_CASES, ranged};
+use super::ranged::{MAX_CASES, ranged};
 use crate::experiment::model::{File, Sweep};
 use crate::experiment::read::findings::Finding;
 
@@ -43,8 +43,8 @@ pub(super) fn drawn(file: &File, findings: &mut Vec<Finding>) -> Vec<(usize, Vec
         wrong(format!("sweep.{first}"), message.to_owned());
         return Vec::new();
     };
-    if cases == 0 || cases as usize > MOST_CASES {
-        wrong(format!("sweep.{first}.cases"), format!("it is a number from 1 to {MOST_CASES}"));
+    if cases == 0 || cases as usize > MAX_CASES {
+        wrong(format!("sweep.{first}.cases"), format!("it is a number from 1 to {MAX_CASES}"));
         return Vec::new();
     }
     let mut all = Vec::new();

@@ -10,7 +10,7 @@ use crate::experiment::plan::{EvaluationPlan, NodePlan, Plan, RecordingPlan, Sch
 use crate::experiment::read::findings::Finding;
 
 /// Of more cases than these nobody looks whether two are one.
-const MOST_COMPARED: usize = 1000;
+const MAX_COMPARED: usize = 1000;
 
 /// Cases whose names differ in blanks only: a report shows them as one name.
 pub(super) fn names(variants: &[Variant]) -> Vec<Finding> {
@@ -33,7 +33,7 @@ pub(super) fn names(variants: &[Variant]) -> Vec<Finding> {
 pub(super) fn values(file: &File, variants: &[Variant], plans: &[Plan]) -> Vec<Finding> {
     if file.sweep.is_empty()
         || file.sweep.iter().any(|sweep| sweep.sample.is_some())
-        || variants.len() > MOST_COMPARED
+        || variants.len() > MAX_COMPARED
     {
         return Vec::new();
     }

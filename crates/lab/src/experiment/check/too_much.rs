@@ -1,20 +1,20 @@
 //! What a run would have to note down if it lasted as long as its file says, where no memory holds it.
 
-use crate::experiment::plan::{Activity, MOST_REPEATS, Plan, Workload};
+use crate::experiment::plan::{Activity, MAX_REPEATS, Plan, Workload};
 use crate::experiment::read::findings::Finding;
 use crate::experiment::units::Size;
 
 /// Samples of all forwarders together, each a line of some hundred bytes.
-const MOST_SAMPLES: u64 = 50_000_000;
+const MAX_SAMPLES: u64 = 50_000_000;
 
 /// Times that a competing load begins, and ends.
-const MOST_TURNS: u64 = 1_000_000;
+const MAX_TURNS: u64 = 1_000_000;
 
 /// Seconds of watched links, each a row.
-const MOST_SECONDS: u64 = 10_000_000;
+const MAX_SECONDS: u64 = 10_000_000;
 
 /// Downloads of a workload, each of which is noted.
-const MOST_DOWNLOADS: u32 = 10_000_000;
+const MAX_DOWNLOADS: u32 = 10_000_000;
 
 /// What is kept in memory of a download while a run is read.
 const BYTES_OF_A_DOWNLOAD: u64 = 200;
@@ -24,10 +24,10 @@ fn downloads(plan: &Plan) -> Vec<Finding> {
     let of = |workload: &Workload| {
         let Activity::Download { count, arrivals: None, .. } = workload.does else { return None };
         let memory = Size(u64::from(count).saturating_mul(BYTES_OF_A_DOWNLOAD));
-        (count > MOST_DOWNLOADS).then(|| Finding {
+        (count > MAX_DOWNLOADS).then(|| Finding {
             key: format!("download.{}", workload.measured_as()),
             message: format!(
-                "what is noted of {count} downloads would take {memory} of memory: {MOST_DOWNLOADS} are the most"
+                "what is noted of {count} downloads would take {memory} of memory: {MAX_DOWNLOADS} are the most"
             ),
             suggestion: Some("set a smaller `count`, of the download or of its content".to_owned()),
             ..Finding::default()
@@ -39,9 +39,9 @@ fn downloads(plan: &Plan) -> Vec<Finding> {
 /// That there are more repeats than one case may have.
 fn repeats(plan: &Plan) -> Option<Finding> {
     let repeats = plan.schedule.repeats;
-    (repeats > MOST_REPEATS).then(|| Finding {
+    (repeats > MAX_REPEATS).then(|| Finding {
         key: "repeats".to_owned(),
-        message: format!("{repeats} repeats are too many: {MOST_REPEATS} of all cases together are the most"),
+        message: format!("{repeats} repeats are too many: {MAX_REPEATS} of all cases together are the most"),
         ..Finding::default()
     })
 }
@@ -76,26 +76,26 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
         None => ("duration".to_owned(), "set `until_done`"),
     };
     let ((key, hint), more) =
-        (until, if samples > MOST_SAMPLES { ", or a longer `sample_every`" } else { "" });
+        (until, if samples > MAX_SAMPLES { ", or a longer `sample_every`" } else { "" });
     let message = match () {
-        () if samples > MOST_SAMPLES => {
-            format!("forwarders would be asked {samples} times until then, of {MOST_SAMPLES} at most")
+        () if samples > MAX_SAMPLES => {
+            format!("forwarders would be asked {samples} times until then, of {MAX_SAMPLES} at most")
         }
         () => format!(
-            "what links carry would be noted for {seconds} seconds until then, of {MOST_SECONDS} at most"
+            "what links carry would be noted for {seconds} seconds until then, of {MAX_SECONDS} at most"
         ),
     };
-    if samples > MOST_SAMPLES || seconds > MOST_SECONDS {
+    if samples > MAX_SAMPLES || seconds > MAX_SECONDS {
         let suggestion = Some(format!("{hint}{more}"));
         findings.push(Finding { key, message, suggestion, ..Finding::default() });
     }
     for workload in &plan.workloads {
         let Activity::Load { busy_ns, idle_ns, .. } = workload.does else { continue };
         let turns = duration_ns.saturating_sub(workload.start_ns) / busy_ns.saturating_add(idle_ns).max(1);
-        if turns > MOST_TURNS {
+        if turns > MAX_TURNS {
             findings.push(Finding {
                 key: format!("load.{}", workload.name),
-                message: format!("it would be busy {turns} times until the end, of {MOST_TURNS} at most"),
+                message: format!("it would be busy {turns} times until the end, of {MAX_TURNS} at most"),
                 suggestion: Some("let `duration` be shorter, or `busy` and `idle` longer".to_owned()),
                 ..Finding::default()
             });

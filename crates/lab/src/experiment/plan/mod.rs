@@ -78,7 +78,7 @@ pub struct Plan {
 }
 
 /// Repeats of all cases of a run together: what is known of each is in memory at once.
-pub(crate) const MOST_REPEATS: u32 = 1_000_000;
+pub(crate) const MAX_REPEATS: u32 = 1_000_000;
 
 /// How long a case runs, how often, and with which seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -57,7 +57,7 @@ impl FromIterator<(String, Vec<u8>)> for Files {
 /// The folder of a run that files are copied to which its experiment names.
 pub(crate) const FILES_FOLDER: &str = "files";
 /// A longer file is no topology that people use, and no trace that one run can replay.
-const MOST_BYTES_OF_A_FILE: u64 = 256 << 20;
+const MAX_BYTES_OF_A_FILE: u64 = 256 << 20;
 
 /// Where a file is named, as ways to its key; `*` stands for every name.
 const KEYS: [&[&str]; 6] = [
@@ -93,9 +93,9 @@ pub(in crate::experiment) fn named_files(content: &Table, folder: Option<&Path>)
     for name in names {
         let kept = folder.join(FILES_FOLDER).join(kept_name(&name));
         let place = [folder.join(&name), kept].into_iter().find(|path| {
-            std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES_OF_A_FILE)
+            std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES_OF_A_FILE)
         });
-        let read = |path: PathBuf| whole_file::read(&path, MOST_BYTES_OF_A_FILE).ok();
+        let read = |path: PathBuf| whole_file::read(&path, MAX_BYTES_OF_A_FILE).ok();
         if let Some(bytes) = place.and_then(read) {
             files.bytes.insert(name, bytes);
         }

@@ -249,7 +249,7 @@ pub(crate) fn topology_graph(topology: &Topology, files: &Files, seed: u64) -> R
 type Wrong = (&'static str, String, Option<String>);
 
 /// More nodes than this are a slip of the pen.
-const MOST_NODES: usize = 100_000;
+const MAX_NODES: usize = 100_000;
 
 fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, Wrong> {
     let kind = topology.kind.as_str();
@@ -257,15 +257,15 @@ fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, Wrong> 
         let missing = || (key, format!("a {kind} needs `{key}`"), Some(format!("add for example {key} = 3")));
         match value.ok_or_else(missing)? as usize {
             0 => Err((key, "it must be at least 1".to_owned(), None)),
-            value if value > MOST_NODES => Err((key, format!("{value} are too many"), None)),
+            value if value > MAX_NODES => Err((key, format!("{value} are too many"), None)),
             value => Ok(value),
         }
     };
     let mut random = Random::derive(seed, 0x746f_706f);
     let wrong = |error: sim::SimError| ("kind", error.to_string(), None);
     let bounded = |count: Option<usize>| match count {
-        Some(count) if count <= MOST_NODES => Ok(()),
-        _ => Err(("kind", format!("more than {MOST_NODES} nodes are too many"), None)),
+        Some(count) if count <= MAX_NODES => Ok(()),
+        _ => Err(("kind", format!("more than {MAX_NODES} nodes are too many"), None)),
     };
     Ok(match kind {
         "chain" => Graph::chain(need(topology.nodes, "nodes")?),
@@ -273,7 +273,7 @@ fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, Wrong> 
         "tree" => {
             let (children, depth) = (need(topology.children, "children")?, need(topology.depth, "depth")?);
             let leaves = u32::try_from(depth).ok().and_then(|depth| children.checked_pow(depth));
-            bounded(leaves.filter(|_| depth <= MOST_NODES / 10))?;
+            bounded(leaves.filter(|_| depth <= MAX_NODES / 10))?;
             Graph::tree(children, depth)
         }
         "grid" => {

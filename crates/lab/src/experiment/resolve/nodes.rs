@@ -14,7 +14,7 @@ use crate::experiment::units::Size;
 use packet::Name;
 
 /// With less a forwarder is ended by the kernel before it has begun.
-const LEAST_MEMORY_BYTES: u64 = 16_000_000;
+const MIN_MEMORY_BYTES: u64 = 16_000_000;
 
 /// What is said of a node, the most particular first.
 struct Layers<'a>(Vec<&'a model::Node>);
@@ -172,9 +172,9 @@ fn node(
         f.add(format!("{key}.cpu"), "a share of one core is from 1 % to 100 %", hint);
     }
     let memory = said.of(|node| node.memory);
-    if memory.is_some_and(|size| size.0 < LEAST_MEMORY_BYTES) {
+    if memory.is_some_and(|size| size.0 < MIN_MEMORY_BYTES) {
         let hint = Some("write for example memory = \"256 MB\", or leave it out".to_owned());
-        let message = format!("a forwarder takes {} before it has a single entry", Size(LEAST_MEMORY_BYTES));
+        let message = format!("a forwarder takes {} before it has a single entry", Size(MIN_MEMORY_BYTES));
         f.add(format!("{key}.memory"), message, hint);
     }
     let cpu_period = said.of(|node| node.cpu_period);

@@ -7,7 +7,7 @@ use crate::experiment::plan::{Activity, ContentPlan, Workload};
 use crate::experiment::read::findings::Findings;
 
 /// More would be a table of names, which traces are for.
-const MOST_PREFIXES: usize = 64;
+const MAX_PREFIXES: usize = 64;
 
 /// The prefixes of a file, without what is wrong with them.
 pub(super) fn prefixes(
@@ -17,8 +17,8 @@ pub(super) fn prefixes(
     f: &mut Findings,
 ) -> Vec<String> {
     let given = file.measure.as_ref().map_or(&[][..], |measure| measure.prefixes.as_slice());
-    if given.len() > MOST_PREFIXES {
-        f.add("measure.prefixes", format!("more than {MOST_PREFIXES} prefixes are too many"), None);
+    if given.len() > MAX_PREFIXES {
+        f.add("measure.prefixes", format!("more than {MAX_PREFIXES} prefixes are too many"), None);
         return Vec::new();
     }
     let mut list: Vec<String> = Vec::new();

@@ -16,9 +16,9 @@ use crate::experiment::read::findings::Findings;
 use crate::experiment::units::Span;
 
 /// More bytes of Data than this do not fit into one packet.
-const MOST_PACKET_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
+const MAX_PACKET_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
 /// A published file is in memory.
-const MOST_FILE_BYTES: u64 = 1 << 30;
+const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// Do other seeds make another network, or other nodes do something in it?
 pub(super) fn is_drawn(file: &File) -> bool {
@@ -57,9 +57,9 @@ fn producer(
         None => Answers::Contents(1000),
     };
     let (most, what) = match answers {
-        Answers::Packets(bytes) => (bytes <= MOST_PACKET_BYTES, "packet"),
-        Answers::Contents(bytes) => (bytes <= MOST_PACKET_BYTES - 800, "content"),
-        Answers::File(bytes) => (bytes > 0 && bytes <= MOST_FILE_BYTES, "file"),
+        Answers::Packets(bytes) => (bytes <= MAX_PACKET_BYTES, "packet"),
+        Answers::Contents(bytes) => (bytes <= MAX_PACKET_BYTES - 800, "content"),
+        Answers::File(bytes) => (bytes > 0 && bytes <= MAX_FILE_BYTES, "file"),
     };
     if !most {
         let message = match what {

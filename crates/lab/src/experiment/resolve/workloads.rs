@@ -17,9 +17,9 @@ use crate::experiment::units::Span;
 
 const SECOND: u64 = 1_000_000_000;
 /// Whoever pings asks no more often …
-const LEAST_BETWEEN_PINGS: u64 = 100_000;
+const MIN_BETWEEN_PINGS: u64 = 100_000;
 /// … and whoever floods has no shorter pause between bursts, and before an Interest is sent again.
-const LEAST_BETWEEN_BURSTS: u64 = 1_000_000;
+const MIN_BETWEEN_BURSTS: u64 = 1_000_000;
 const FOUR_SECONDS: Span = Span(4 * SECOND);
 
 /// What every workload needs to be resolved.
@@ -335,12 +335,12 @@ fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findin
     let does = Activity::Flood {
         prefix: given.prefix.trim_end_matches('/').to_owned(),
         burst: given.burst.unwrap_or(2000).max(1),
-        every_ns: pause_ns(format!("{key}.every"), given.every, 6 * SECOND, LEAST_BETWEEN_BURSTS, f),
+        every_ns: pause_ns(format!("{key}.every"), given.every, 6 * SECOND, MIN_BETWEEN_BURSTS, f),
         until: given.until,
         lifetime_ns: lifetime.0,
         refresh_ns: given
             .refresh
-            .map(|span| pause_ns(format!("{key}.refresh"), Some(span), span.0, LEAST_BETWEEN_BURSTS, f)),
+            .map(|span| pause_ns(format!("{key}.refresh"), Some(span), span.0, MIN_BETWEEN_BURSTS, f)),
     };
     Some(context.workload(name, at, Times { start: given.start, stop: given.stop }, does))
 }
@@ -358,7 +358,7 @@ fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings
     let does = Activity::Ping {
         to,
         prefix: given.prefix.trim_end_matches('/').to_owned(),
-        every_ns: pause_ns(format!("{key}.every"), given.every, SECOND / 10, LEAST_BETWEEN_PINGS, f),
+        every_ns: pause_ns(format!("{key}.every"), given.every, SECOND / 10, MIN_BETWEEN_PINGS, f),
         count: given.count.map_or(u64::MAX, u64::from),
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
     };

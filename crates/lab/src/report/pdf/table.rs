@@ -6,7 +6,7 @@ use crate::figure::text::{width, wrap};
 use crate::figure::{Anchor, Paint, Style, Weight};
 
 const SIZE: f64 = 8.0;
-const LEAST_SIZE: f64 = 5.5;
+const MIN_SIZE: f64 = 5.5;
 const GAP: f64 = 10.0;
 
 /// How wide a text is where it is longest, and where its longest word is.
@@ -51,7 +51,7 @@ fn columns(table: &Table) -> (f64, Vec<f64>) {
         if most <= room {
             return (size, wanted.into_iter().map(|(most, _)| most).collect());
         }
-        if least <= room || size <= LEAST_SIZE {
+        if least <= room || size <= MIN_SIZE {
             // What is left beyond the least is shared by how much more each would like.
             let part = ((room - least) / (most - least).max(1e-9)).clamp(0.0, 1.0);
             let scale = if least > room { room / least } else { 1.0 };

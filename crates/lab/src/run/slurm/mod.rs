@@ -44,7 +44,7 @@ use crate::order::{read_json, write_json};
 /// Shares of a sweep for which nobody says how many there are to be.
 const SHARES: u32 = 16;
 /// The most shares. Slurm's own limit, `MaxArraySize`, is 1,001 where nobody has changed it.
-const MOST_SHARES: u32 = 1000;
+const MAX_SHARES: u32 = 1000;
 /// The folder in which parts are put together.
 const MERGING: &str = "merging";
 
@@ -118,7 +118,7 @@ impl SlurmRun {
         let options = Options { backend: VIRTUAL_TIME.to_owned(), ..options.clone() };
         let plans = chosen(experiment, &options, &*backend(VIRTUAL_TIME, None, None)?)?.plans;
         let cases = plans.iter().filter(|plan| plan.control.is_none()).count();
-        let most = u32::try_from(cases).unwrap_or(MOST_SHARES).min(MOST_SHARES);
+        let most = u32::try_from(cases).unwrap_or(MAX_SHARES).min(MAX_SHARES);
         let shards = shards.unwrap_or(SHARES.min(most));
         if shards > most {
             return Err(PlanError::TooManyShares { cases, shards, most }.into());

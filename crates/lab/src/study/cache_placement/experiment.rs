@@ -42,8 +42,8 @@ pub(super) struct Configuration {
 }
 
 const KEY: &str = "study.cache_placement";
-const MOST_OBJECTS: u32 = 10_000_000;
-const MOST_REQUESTS: f64 = 1e12;
+const MAX_OBJECTS: u32 = 10_000_000;
+const MAX_REQUESTS: f64 = 1e12;
 
 impl Experiment {
     /// The study that a file has.
@@ -56,15 +56,15 @@ impl Experiment {
         let per_second = study.rate.map_or(1.0, |rate| rate.0);
         let mut count = |key: &str, nanos: u64| {
             let count = (nanos as f64 / 1e9 * per_second).round();
-            if count > MOST_REQUESTS {
-                f.add(key, format!("more than {MOST_REQUESTS:e} requests are too many"), None);
+            if count > MAX_REQUESTS {
+                f.add(key, format!("more than {MAX_REQUESTS:e} requests are too many"), None);
             }
             count as u64
         };
         let requests = count("duration", file.duration.0);
         let warm_up = count(&format!("{KEY}.warm_up"), study.warm_up.0);
-        if !(1..=MOST_OBJECTS).contains(&study.objects) {
-            f.add(format!("{KEY}.objects"), format!("there may be from 1 to {MOST_OBJECTS}"), None);
+        if !(1..=MAX_OBJECTS).contains(&study.objects) {
+            f.add(format!("{KEY}.objects"), format!("there may be from 1 to {MAX_OBJECTS}"), None);
         }
         for (number, exponent) in study.zipf.iter().enumerate() {
             if let Err(error) = Zipf::new(1, *exponent, 0.0) {

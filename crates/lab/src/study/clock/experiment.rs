@@ -214,12 +214,12 @@ pub(super) fn mbps(bits_per_second: u64) -> f64 {
 
 /// The size of a packet, which no link carries if it is a large file's.
 pub(super) fn packet_bytes(key: &str, size: Option<u64>, f: &mut Findings) -> Option<u32> {
-    const MOST_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
+    const MAX_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
     let size = size.unwrap_or(0);
-    if size > MOST_BYTES {
-        f.add(key, format!("a packet has {MOST_BYTES} bytes at most"), None);
+    if size > MAX_BYTES {
+        f.add(key, format!("a packet has {MAX_BYTES} bytes at most"), None);
     }
-    u32::try_from(size.min(MOST_BYTES)).ok()
+    u32::try_from(size.min(MAX_BYTES)).ok()
 }
 
 /// A tick in words.

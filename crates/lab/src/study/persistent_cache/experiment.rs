@@ -8,7 +8,7 @@ use super::hierarchy::HierarchySection;
 use super::ranges::RangesSection;
 use super::setup::{Setting, Setup};
 use super::several::SeveralSection;
-use super::units::{GIGABYTE, MOST_FILES, SHORTEST, TOO_MANY, TOO_OFTEN, duration, shares};
+use super::units::{GIGABYTE, MAX_FILES, MIN, TOO_MANY, TOO_OFTEN, duration, shares};
 use super::workload_section::WorkloadSection;
 use crate::experiment::model::File;
 use crate::experiment::model::study::{CacheDeparture, CachePolicies, PersistentCacheStudy};
@@ -64,10 +64,10 @@ pub(super) struct PoliciesSection {
 
 impl Departure {
     fn of(key: &str, departure: &CacheDeparture, f: &mut Findings) -> Self {
-        if departure.first_files.is_some_and(|files| files > MOST_FILES) {
+        if departure.first_files.is_some_and(|files| files > MAX_FILES) {
             f.add(format!("{key}.first_files"), TOO_MANY, None);
         }
-        if departure.request_every.is_some_and(|span| duration(span) < SHORTEST) {
+        if departure.request_every.is_some_and(|span| duration(span) < MIN) {
             f.add(format!("{key}.request_every"), TOO_OFTEN, None);
         }
         let policy = departure.policy.as_deref().map(str::parse).transpose();
@@ -95,7 +95,7 @@ impl Departure {
 
 impl PoliciesSection {
     fn of(policies: &CachePolicies, f: &mut Findings) -> Self {
-        if policies.objects.is_some_and(|objects| objects > MOST_FILES) {
+        if policies.objects.is_some_and(|objects| objects > MAX_FILES) {
             f.add("study.persistent_cache.policies.objects", TOO_MANY, None);
         }
         for (number, name) in policies.names.iter().enumerate() {

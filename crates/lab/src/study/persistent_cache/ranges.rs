@@ -107,7 +107,7 @@ impl Sums {
             all.seconds.extend(outcome.seconds);
             all.deletions += outcome.deletions;
             all.policy_events += outcome.policy_events;
-            all.most_ranges = all.most_ranges.max(outcome.most_ranges);
+            all.max_ranges = all.max_ranges.max(outcome.max_ranges);
             all.policy_bytes = all.policy_bytes.max(outcome.policy_bytes);
         }
         let seconds = Summary::of(&all.seconds)?;
@@ -132,7 +132,7 @@ impl Sums {
             StudyCell::Number(self.of_requests(all.changes), 2),
             StudyCell::Number(all.deletions as f64 / self.runs, 1),
             StudyCell::Number(self.of_requests(all.policy_events), 0),
-            StudyCell::count(all.most_ranges as u64),
+            StudyCell::count(all.max_ranges as u64),
             StudyCell::Number(all.policy_bytes as f64 / 1e6, 2),
         ]
     }

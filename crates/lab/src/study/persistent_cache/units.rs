@@ -4,8 +4,8 @@ use packet::time::Duration;
 
 use crate::experiment::units::{Share, Span};
 
-pub(super) const SHORTEST: Duration = Duration::from_millis(1);
-pub(super) const MOST_FILES: u32 = 10_000_000;
+pub(super) const MIN: Duration = Duration::from_millis(1);
+pub(super) const MAX_FILES: u32 = 10_000_000;
 pub(super) const GIGABYTE: u64 = 1_000_000_000;
 pub(super) const TOO_OFTEN: &str = "it must be 1 ms at least";
 pub(super) const TOO_MANY: &str = "there may be ten million at most";

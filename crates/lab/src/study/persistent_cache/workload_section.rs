@@ -2,7 +2,7 @@
 
 use repo::evaluation::Workload;
 
-use super::units::{GIGABYTE, SHORTEST, TOO_OFTEN, duration};
+use super::units::{GIGABYTE, MIN, TOO_OFTEN, duration};
 use crate::experiment::model::study::{CacheCell, CacheWorkload};
 use crate::experiment::units::Size;
 use crate::study::Findings;
@@ -34,8 +34,8 @@ impl WorkloadSection {
             }
         };
         let [request_interval, file_interval] = [workload.request_every, workload.file_every].map(duration);
-        check(request_interval >= SHORTEST, "request_every", TOO_OFTEN);
-        check(file_interval >= SHORTEST, "file_every", TOO_OFTEN);
+        check(request_interval >= MIN, "request_every", TOO_OFTEN);
+        check(file_interval >= MIN, "file_every", TOO_OFTEN);
         check(workload.size_shape >= 1.0, "size_shape", "it must be 1 at least");
         let (min_bytes, max_bytes) = (workload.min_size.0, workload.max_size.0);
         check(

@@ -84,7 +84,14 @@ fn three_shares_put_together_give_the_table_and_the_verdicts_of_one_run() {
     let place = TestFolder::new("shards");
     let [whole, merged] = both(&place, &experiment(JUDGED), |options| options.repeats = Some(6));
     assert_eq!(table(&merged), table(&whole));
-    assert!(table(&whole).lines().count() > 100);
+    let rows = table(&whole);
+    assert!(rows.lines().count() > 100);
+    let of_control = rows.lines().filter(|row| row.starts_with("delay 9 ms,near,9,")).count();
+    let of_its_case = rows.lines().filter(|row| row.starts_with("delay 9 ms,,9,")).count();
+    assert!(
+        of_control > 6 && of_control == of_its_case,
+        "{of_control} rows of the control, {of_its_case} of its case"
+    );
     let [one, other] = [&whole, &merged].map(|folder| RunData::read(folder).unwrap());
     assert_eq!((one.cases.len(), one.controls.len()), (10, 1));
     let words = |run: &RunData| -> Vec<String> {

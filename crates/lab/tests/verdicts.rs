@@ -7,7 +7,8 @@ use std::fs;
 
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{
-    Conclusion, Control, Outcome, RunData, Verdict, conclusion, results_markdown, verdicts, write_report,
+    Conclusion, Control, Outcome, RunData, Verdict, conclusion, result_rows, results_markdown, verdicts,
+    write_report,
 };
 use cairn_lab::run::{Build, RunFolder, derive_anew, resume};
 use cairn_lab::stats::Claim;
@@ -170,6 +171,15 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed(Some(Claim::MostOrders))));
     assert_eq!(list[1].outcome, Outcome::NotTestable);
     assert!(list[1].why.contains("holds without its cause"), "{}", list[1].why);
+    // A program reads the same as numbers: what was measured, the bound, and what the control brought.
+    let rows = result_rows(std::slice::from_ref(&run));
+    let numbers = rows[0].numbers.as_ref().unwrap();
+    assert_eq!((numbers.unit, numbers.mean), ("s", list[0].measured.unwrap().mean));
+    let bound = &numbers.bounds[0];
+    assert_eq!((bound.key, bound.number, bound.measure.as_ref()), ("at_least", Some(0.1), None));
+    let control = &numbers.controls[0];
+    assert_eq!((numbers.controls.len(), control.name.as_str()), (1, "fast"));
+    assert!(control.mean.is_some_and(|mean| mean > 0.0 && mean < 0.1), "{control:?}");
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
 }
 

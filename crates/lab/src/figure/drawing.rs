@@ -2,7 +2,7 @@
 //! is told elsewhere.
 
 use super::palette::{Dash, Paint};
-use super::text::Weight;
+use super::text::{Ruler, Weight};
 
 /// A place or a size: across and down, in points.
 pub type Point = (f64, f64);
@@ -41,37 +41,33 @@ impl Style {
         Style { paint, ..self }
     }
 
-    /// How wide a text of this style may be. A file that is opened elsewhere is set in the fonts that are
-    /// there, and the widest of the common ones, DejaVu Sans, takes so much more than the one that reports
-    /// have.
+    /// A file that is opened elsewhere is set in the fonts that are there.
+    const fn ruler(&self) -> Ruler {
+        Ruler { size: self.size, weight: self.weight, in_any_font: true }
+    }
+
+    /// How wide a text of this style is in the widest of the common fonts.
     #[must_use]
     pub fn width(&self, text: &str) -> f64 {
-        super::text::width(text, self.size, self.weight) * self.widest()
+        self.ruler().width(text)
     }
 
-    fn widest(&self) -> f64 {
-        match self.weight {
-            Weight::Regular => 1.16,
-            Weight::Bold => 1.24,
-        }
-    }
-
-    /// The text, or its beginning and an ellipsis when there is not room for it in every font.
+    /// The text, or its beginning, an ellipsis and its end when there is not room for it in every font.
     #[must_use]
     pub(crate) fn fit(&self, text: &str, room: f64) -> String {
-        super::text::fit(text, self.size * self.widest(), self.weight, room)
+        self.ruler().fit(text, room)
     }
 
     /// The same of several names, which stay different where they were.
     pub(crate) fn fit_all<'n>(&self, names: impl IntoIterator<Item = &'n String>, room: f64) -> Vec<String> {
         let names: Vec<String> = names.into_iter().cloned().collect();
-        super::text::fit_all(&names, self.size * self.widest(), self.weight, room)
+        self.ruler().fit_all(&names, room)
     }
 
     /// The text in lines for which there is room in every font.
     #[must_use]
     pub(crate) fn wrap(&self, text: &str, room: f64) -> Vec<String> {
-        super::text::wrap(text, self.size * self.widest(), self.weight, room)
+        self.ruler().wrap(text, room)
     }
 }
 

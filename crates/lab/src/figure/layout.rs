@@ -9,6 +9,8 @@ const ABOVE: f64 = 0.72;
 const BELOW: f64 = 0.21;
 /// Boxes may share so much, in points: letters do not fill theirs.
 const TOLERANCE: f64 = 1.0;
+/// Numbers beside each other are read as two only with a gap between them, in parts of the size.
+const APART: f64 = 0.3;
 
 /// The box around a text.
 #[derive(Debug, Clone, Copy)]
@@ -76,11 +78,12 @@ impl Drawing {
         is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
     }
 
-    /// Is there room for a text, on nothing that was drawn but lines of the ground, and beside other words
-    /// with no tolerance, so that they are not read as one?
+    /// Is there room for a text, on nothing that was drawn but lines of the ground, and apart from other words,
+    /// so that they are not read as one?
     pub(crate) fn is_clear(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> bool {
         let bounds = Bounds::of(at, anchor, text, style);
-        let around = Bounds { left: bounds.left - TOLERANCE, right: bounds.right + TOLERANCE, ..bounds };
+        let apart = TOLERANCE + APART * style.size;
+        let around = Bounds { left: bounds.left - apart, right: bounds.right + apart, ..bounds };
         let meets = |shape: &Shape| match shape {
             Shape::Text { at, anchor, text, style } => around.meets(Bounds::of(*at, *anchor, text, *style)),
             Shape::Rectangle { at, size, .. } => {
@@ -172,7 +175,8 @@ mod tests {
         assert!(clear(85.0, 16.0) && clear(40.0, 40.0), "above the bar, and on nothing but the ground");
         assert!(!clear(85.0, 24.0) && !clear(120.0, 30.0), "on the bar, on the whisker");
         let width = Style::LABEL.width("12");
-        assert!(!clear(150.5 - width / 2.0, 14.0) && clear(149.5 - width / 2.0, 14.0), "beside the words");
+        let apart = 150.0 - APART * 11.0 - width / 2.0;
+        assert!(!clear(apart + 0.5, 14.0) && clear(apart - 0.5, 14.0), "with a gap beside the words");
     }
 
     #[test]

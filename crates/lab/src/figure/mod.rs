@@ -33,6 +33,7 @@ mod plot;
 mod spans;
 pub(crate) mod svg;
 pub(crate) mod text;
+mod widest;
 
 pub use axis::{Axis, Scale};
 pub use bars::{BarChart, BarGroup};

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use ttf_parser::Face;
 
+use super::widest;
+
 /// Which of the two fonts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
@@ -58,74 +60,175 @@ pub(crate) fn glyph(letter: char, weight: Weight) -> Glyph {
         let advance = f64::from(face.glyph_hor_advance(id)?) / f64::from(face.units_per_em());
         Some(Glyph { id: id.0, advance })
     });
-    found.unwrap_or(Glyph { id: 0, advance: 0.5 })
+    // What the font lacks is drawn as a box. Writings from Hangul on are as wide as they are high.
+    found.unwrap_or(Glyph { id: 0, advance: if letter < '\u{1100}' { 0.6 } else { 1.0 } })
 }
 
-/// How wide a text is.
+/// Does the font lack a letter?
+pub(crate) fn is_missing(letter: char, weight: Weight) -> bool {
+    glyph(letter, weight).id == 0
+}
+
+/// What texts are measured by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ruler {
+    pub(crate) size: f64,
+    pub(crate) weight: Weight,
+    /// May the text be set in another font than the own one?
+    pub(crate) in_any_font: bool,
+}
+
+impl Ruler {
+    /// For what is set in the own font.
+    const fn own(size: f64, weight: Weight) -> Self {
+        Ruler { size, weight, in_any_font: false }
+    }
+
+    fn advance(self, letter: char) -> f64 {
+        let ems = match self.in_any_font {
+            true => widest::advance(letter, self.weight),
+            false => glyph(letter, self.weight).advance,
+        };
+        ems * self.size
+    }
+
+    /// How wide a text is.
+    pub(crate) fn width(self, text: &str) -> f64 {
+        text.chars().map(|letter| self.advance(letter)).sum()
+    }
+}
+
+/// How wide a text is in the own font.
 #[must_use]
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
-    text.chars().map(|letter| glyph(letter, weight).advance).sum::<f64>() * size
+    Ruler::own(size, weight).width(text)
 }
 
-/// The text, or its beginning, an ellipsis and its end when it is wider than there is room: names that begin
-/// alike are told apart by how they end.
+/// As [`Ruler::wrap`], in the own font.
+#[must_use]
+pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
+    Ruler::own(size, weight).wrap(text, room)
+}
+
+/// As [`Ruler::fit`], in the own font.
 #[must_use]
 pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
-    if width(text, size, weight) <= room {
-        return text.to_owned();
-    }
-    let letters: Vec<char> = text.chars().collect();
-    let advance = |letter: &char| glyph(*letter, weight).advance * size;
-    let mut left = room - width("…", size, weight);
-    let (mut begin, mut end) = (0, letters.len());
-    // One letter from the front, one from the back, as long as there is room.
-    while begin < end {
-        let from_front = begin <= letters.len() - end;
-        let Some(letter) = letters.get(if from_front { begin } else { end - 1 }) else { break };
-        left -= advance(letter);
-        if left < 0.0 {
-            break;
-        }
-        if from_front {
-            begin += 1;
-        } else {
-            end -= 1;
-        }
-    }
-    let part = |letters: Option<&[char]>| letters.into_iter().flatten().collect::<String>();
-    format!("{}…{}", part(letters.get(..begin)).trim_end(), part(letters.get(end..)).trim_start())
+    Ruler::own(size, weight).fit(text, room)
 }
 
-/// Several names, each shortened where there is no room for it, and different where they were: what all have
-/// in common goes first, and if that is not enough they are numbered.
-#[must_use]
-pub(crate) fn fit_all(names: &[String], size: f64, weight: Weight, room: f64) -> Vec<String> {
-    let shortened = |names: &[String]| -> Vec<String> {
-        names.iter().map(|name| fit(name, size, weight, room)).collect()
-    };
-    let clashes = |short: &[String]| {
-        let (all, distinct) = (names.iter().collect::<HashSet<_>>(), short.iter().collect::<HashSet<_>>());
-        distinct.len() < all.len()
-    };
-    let short = shortened(names);
-    if !clashes(&short) {
-        return short;
+impl Ruler {
+    /// The text, or its beginning, an ellipsis and its end when it is wider than there is room: names that begin
+    /// alike are told apart by how they end.
+    pub(crate) fn fit(self, text: &str, room: f64) -> String {
+        if self.width(text) <= room {
+            return text.to_owned();
+        }
+        let letters: Vec<char> = text.chars().collect();
+        let mut left = room - self.width("…");
+        let (mut begin, mut end) = (0, letters.len());
+        // One letter from the front, one from the back, as long as there is room.
+        while begin < end {
+            let from_front = begin <= letters.len() - end;
+            let Some(letter) = letters.get(if from_front { begin } else { end - 1 }) else { break };
+            left -= self.advance(*letter);
+            if left < 0.0 {
+                break;
+            }
+            if from_front {
+                begin += 1;
+            } else {
+                end -= 1;
+            }
+        }
+        let part = |letters: Option<&[char]>| letters.into_iter().flatten().collect::<String>();
+        format!("{}…{}", part(letters.get(..begin)).trim_end(), part(letters.get(end..)).trim_start())
     }
-    let varying = varying_parts(names);
-    let short = shortened(&varying);
-    if !clashes(&short) {
-        return short;
+
+    /// Several names, each shortened where there is no room for it, and different where they were: what all have
+    /// in common goes first, and if that is not enough they are numbered.
+    pub(crate) fn fit_all(self, names: &[String], room: f64) -> Vec<String> {
+        let shortened =
+            |names: &[String]| -> Vec<String> { names.iter().map(|name| self.fit(name, room)).collect() };
+        let clashes = |short: &[String]| {
+            let (all, distinct) =
+                (names.iter().collect::<HashSet<_>>(), short.iter().collect::<HashSet<_>>());
+            distinct.len() < all.len()
+        };
+        let short = shortened(names);
+        if !clashes(&short) {
+            return short;
+        }
+        let varying = varying_parts(names);
+        let short = shortened(&varying);
+        if !clashes(&short) {
+            return short;
+        }
+        let numbered = |(place, name): (usize, &String)| {
+            let number = (place + 1).to_string();
+            let in_brackets = format!(" ({number})");
+            let short = self.fit(name, (room - self.width(&in_brackets)).max(0.0)) + &in_brackets;
+            // Where there is hardly any room the number is all, or nothing.
+            let mut choices = [short, number].into_iter();
+            choices.find(|text| self.width(text) <= room).unwrap_or_default()
+        };
+        varying.iter().enumerate().map(numbered).collect()
     }
-    let numbered = |(place, name): (usize, &String)| {
-        let number = (place + 1).to_string();
-        let in_brackets = format!(" ({number})");
-        let short =
-            fit(name, size, weight, (room - width(&in_brackets, size, weight)).max(0.0)) + &in_brackets;
-        // Where there is hardly any room the number is all, or nothing.
-        let mut choices = [short, number].into_iter();
-        choices.find(|text| width(text, size, weight) <= room).unwrap_or_default()
-    };
-    varying.iter().enumerate().map(numbered).collect()
+
+    /// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it
+    /// must be.
+    pub(crate) fn wrap(self, text: &str, room: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        for paragraph in text.split('\n') {
+            let mut line = String::new();
+            for word in paragraph.split(' ') {
+                let with = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+                if self.width(&with) <= room {
+                    line = with;
+                    continue;
+                }
+                if !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                }
+                line = self.broken(word, room, &mut lines);
+            }
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// A word on lines, all but the last of which are added: broken between its pieces, and within one only where
+    /// that is wider than a line.
+    fn broken(self, word: &str, room: f64, lines: &mut Vec<String>) -> String {
+        let mut line = String::new();
+        for piece in pieces(word) {
+            let with = format!("{line}{piece}");
+            if self.width(&with) <= room {
+                line = with;
+                continue;
+            }
+            if !line.is_empty() {
+                lines.push(std::mem::take(&mut line));
+            }
+            line = self.torn(piece, room, lines);
+        }
+        line
+    }
+
+    /// Letters on lines, as many as there is room for; all but the last become lines.
+    fn torn(self, word: &str, room: f64, lines: &mut Vec<String>) -> String {
+        let mut piece = String::new();
+        let mut used = 0.0;
+        for letter in word.chars() {
+            let advance = self.advance(letter);
+            if used + advance > room && !piece.is_empty() {
+                lines.push(std::mem::take(&mut piece));
+                used = 0.0;
+            }
+            piece.push(letter);
+            used += advance;
+        }
+        piece
+    }
 }
 
 /// The names without those of their parts that are the same in all of them, where all have as many. Parts
@@ -144,43 +247,25 @@ fn varying_parts(names: &[String]) -> Vec<String> {
     parts.iter().map(of).collect()
 }
 
-/// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it
-/// must be.
-#[must_use]
-pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split(' ') {
-            let with = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-            if width(&with, size, weight) <= room {
-                line = with;
-                continue;
-            }
-            if !line.is_empty() {
-                lines.push(std::mem::take(&mut line));
-            }
-            line = broken(word, size, weight, room, &mut lines);
-        }
-        lines.push(line);
-    }
-    lines
-}
-
-/// A word in pieces; all but the last become lines.
-fn broken(word: &str, size: f64, weight: Weight, room: f64, lines: &mut Vec<String>) -> String {
-    let mut piece = String::new();
-    let mut used = 0.0;
-    for letter in word.chars() {
-        let advance = glyph(letter, weight).advance * size;
-        if used + advance > room && !piece.is_empty() {
-            lines.push(std::mem::take(&mut piece));
-            used = 0.0;
-        }
-        piece.push(letter);
-        used += advance;
-    }
-    piece
+/// The pieces of a word that may stand on lines of their own: what ends with a sign between parts of a name.
+/// Numbers and units are whole.
+pub(crate) fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let is_break = |(place, sign): &(usize, char)| {
+            let after = rest.get(place + sign.len_utf8()..).unwrap_or_default();
+            let is_long = after.chars().nth(2).is_some();
+            matches!(sign, '.' | '/' | '-' | '_' | ':' | '=' | ',')
+                && *place > 1
+                && is_long
+                && after.starts_with(char::is_alphabetic)
+        };
+        let end =
+            rest.char_indices().find(is_break).map_or(rest.len(), |(place, sign)| place + sign.len_utf8());
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 #[cfg(test)]
@@ -207,6 +292,28 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_may_be_set_in_another_font_is_measured_by_the_widest() {
+        let of = |weight, text: &str| {
+            let any = Ruler { size: 100.0, weight, in_any_font: true };
+            (any.width(text) / width(text, 100.0, weight), any.width(text))
+        };
+        // As DejaVu Sans has them.
+        assert!((of(Weight::Regular, "1.56").1 - 222.5).abs() < 0.5);
+        assert!((of(Weight::Bold, "it").1 - 82.1).abs() < 0.5);
+        assert!(of(Weight::Bold, "it, till it is there").0 > 1.3);
+        assert!(of(Weight::Regular, "Überlänge →").0 > 1.1);
+    }
+
+    #[test]
+    fn names_are_broken_between_their_parts_and_numbers_are_not() {
+        let of = |word: &'static str| pieces(word).collect::<Vec<_>>();
+        assert_eq!(of("files.goodput"), ["files.", "goodput"]);
+        assert_eq!(of("/a/very/long-name"), ["/a/", "very/", "long-", "name"]);
+        assert_eq!(of("14.4\u{a0}Mbit/s"), ["14.4\u{a0}Mbit/s"]);
+        assert_eq!((of("1.2e-7"), of("")), (vec!["1.2e-7"], vec![]));
+    }
+
+    #[test]
     fn what_does_not_fit_loses_its_middle_and_keeps_what_tells_it_apart() {
         let short = fit("Goodput towards the consumer", 11.0, Weight::Regular, 80.0);
         assert!(
@@ -226,14 +333,17 @@ mod tests {
             names(|n| format!("forwarders of the first row {n} links of the last row at 10 Mbit/s")),
         ];
         for list in lists {
-            let short = fit_all(&list, 11.0, Weight::Regular, 90.0);
+            let short = Ruler::own(11.0, Weight::Regular).fit_all(&list, 90.0);
             let distinct: HashSet<&String> = short.iter().collect();
             assert_eq!(distinct.len(), 3, "{short:?}");
             assert!(short.iter().all(|name| width(name, 11.0, Weight::Regular) <= 90.0), "{short:?}");
         }
         let list: Vec<String> = (1..=12).map(|n| format!("first {n} last")).collect();
-        assert_eq!(fit_all(&list, 11.0, Weight::Regular, 14.0)[11], "12");
-        assert_eq!(fit_all(&list, 11.0, Weight::Regular, 3.0)[11], "");
-        assert_eq!(fit_all(&["a".to_owned(), "a".to_owned()], 11.0, Weight::Regular, 90.0), ["a", "a"]);
+        assert_eq!(Ruler::own(11.0, Weight::Regular).fit_all(&list, 14.0)[11], "12");
+        assert_eq!(Ruler::own(11.0, Weight::Regular).fit_all(&list, 3.0)[11], "");
+        assert_eq!(
+            Ruler::own(11.0, Weight::Regular).fit_all(&["a".to_owned(), "a".to_owned()], 90.0),
+            ["a", "a"]
+        );
     }
 }

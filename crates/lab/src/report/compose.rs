@@ -24,7 +24,9 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     head(blocks, run, verdicts);
     if !verdicts.is_empty() {
         chapter(blocks, "expectations", "Expected and measured");
-        blocks.push(Block::Table(tables::verdicts(verdicts)));
+        let (table, notes) = tables::verdicts(verdicts);
+        blocks.push(Block::Table(table));
+        blocks.extend(notes.into_iter().map(Block::Remark));
         blocks.push(Block::Remark(certainty(run)));
         if let Some(controls) = tables::controls(run) {
             blocks.push(Block::Heading("Controls: the same without the cause".to_owned()));

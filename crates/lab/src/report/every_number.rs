@@ -1,6 +1,8 @@
 //! Every number of every repeat in one table, for people's own tools: what was varied, then what was found.
+//! Repeats of controls are beside those of the cases that they are of, and name their control.
 //! It is written some cases at a time, so that it is never in memory as a whole.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -27,11 +29,11 @@ pub(super) fn write(run: &RunData, folder: &Path) -> io::Result<()> {
 }
 
 fn write_csv(run: &RunData, out: impl Write) -> io::Result<()> {
-    let varied = factors::of_cases(run);
     let mut table = csv::Writer::new(out);
-    rows(&[], 0, &varied).write_csv_head(&mut table)?;
-    for (first, cases) in blocks(&run.cases) {
-        rows(cases, first, &varied).write_csv_rows(&mut table)?;
+    let columns = Columns::of(run);
+    columns.rows(&[]).write_csv_head(&mut table)?;
+    for cases in blocks(&run.cases).chain(blocks(&run.controls)) {
+        columns.rows(cases).write_csv_rows(&mut table)?;
     }
     table.flush()
 }
@@ -42,12 +44,12 @@ fn write_csv(run: &RunData, out: impl Write) -> io::Result<()> {
 ///
 /// What `out` refuses.
 pub fn write_results(run: &RunData, out: &mut impl Write) -> io::Result<()> {
-    let varied = factors::of_cases(run);
-    let shape = rows(&[], 0, &varied);
-    let columns = shape.parquet_columns();
-    let mut table = parquet::Writer::new(&mut *out, &columns, Some(Data::gzip))?;
-    for (first, cases) in blocks(&run.cases) {
-        rows(cases, first, &varied).write_parquet_group(&mut table)?;
+    let columns = Columns::of(run);
+    let none = columns.rows(&[]);
+    let shape = none.parquet_columns();
+    let mut table = parquet::Writer::new(&mut *out, &shape, Some(Data::gzip))?;
+    for cases in blocks(&run.cases).chain(blocks(&run.controls)) {
+        columns.rows(cases).write_parquet_group(&mut table)?;
     }
     table.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))?;
     out.flush()
@@ -57,44 +59,65 @@ fn rows_of(case: &CaseData) -> usize {
     case.results.iter().map(|result| result.values.len()).sum()
 }
 
-/// The cases, as many at a time as have room, and the place of the first of them among all.
-fn blocks(cases: &[CaseData]) -> impl Iterator<Item = (usize, &[CaseData])> {
-    let mut first = 0;
+/// The cases, as many at a time as have room.
+fn blocks(cases: &[CaseData]) -> impl Iterator<Item = &[CaseData]> {
+    let mut rest = cases;
     std::iter::from_fn(move || {
-        let rest = cases.get(first..).filter(|rest| !rest.is_empty())?;
         let mut rows = 0;
         let has_room = |case: &&CaseData| {
             rows += rows_of(case);
             rows <= ROWS_AT_ONCE
         };
         let count = rest.iter().take_while(has_room).count().max(1);
-        let block = (first, rest.get(..count)?);
-        first += count;
+        let (block, after) = rest.split_at_checked(count)?;
+        rest = after;
         Some(block)
     })
 }
 
-/// The rows of some cases, of which the first has the place `first` among all.
-fn rows(block: &[CaseData], first: usize, varied: &[(String, Factor)]) -> Data {
-    let (mut cases, mut measures) = (Vec::new(), Vec::new());
-    let (mut repeats, mut valid) = (Vec::new(), Vec::new());
-    let mut places = Vec::new();
-    let mut numbers: [Vec<f64>; NUMBERS.len()] = Default::default();
-    for (place, case) in (first..).zip(block) {
-        for (repeat, result) in (1i64..).zip(&case.results) {
-            for (key, summary) in &result.values {
-                cases.push(case.plan.case.clone());
-                measures.push(key.clone());
-                places.push(place);
-                repeats.push(repeat);
-                valid.push(result.is_valid());
-                for (name, list) in NUMBERS.iter().zip(&mut numbers) {
-                    list.push(summary.named(name).unwrap_or(f64::NAN));
+/// What every row of a run has.
+struct Columns<'r> {
+    /// What was varied, by the places of cases.
+    varied: Vec<(String, Factor)>,
+    /// The place of each case.
+    places: HashMap<&'r str, usize>,
+}
+
+impl<'r> Columns<'r> {
+    fn of(run: &'r RunData) -> Self {
+        let places = run.cases.iter().enumerate().map(|(place, case)| (case.plan.case.as_str(), place));
+        Columns { varied: factors::of_cases(run), places: places.collect() }
+    }
+
+    /// The rows of some cases, or of some controls.
+    fn rows(&self, block: &[CaseData]) -> Data {
+        let (mut cases, mut controls, mut measures) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut repeats, mut valid) = (Vec::new(), Vec::new());
+        let mut places = Vec::new();
+        let mut numbers: [Vec<f64>; NUMBERS.len()] = Default::default();
+        for case in block {
+            let (of, control) = match &case.plan.control {
+                Some(control) => (&control.case, control.name.as_str()),
+                None => (&case.plan.case, ""),
+            };
+            let place = self.places.get(of.as_str()).copied().unwrap_or(usize::MAX);
+            for (repeat, result) in (1i64..).zip(&case.results) {
+                for (key, summary) in &result.values {
+                    cases.push(of.clone());
+                    controls.push(control.to_owned());
+                    measures.push(key.clone());
+                    places.push(place);
+                    repeats.push(repeat);
+                    valid.push(result.is_valid());
+                    for (name, list) in NUMBERS.iter().zip(&mut numbers) {
+                        list.push(summary.named(name).unwrap_or(f64::NAN));
+                    }
                 }
             }
         }
+        let data = Data::default().words("case", cases).words("control", controls);
+        let data = factors::add(&self.varied, &places, data);
+        let data = data.whole("repeat", repeats).booleans("valid", valid).words("measure", measures);
+        NUMBERS.iter().zip(numbers).fold(data, |data, (name, list)| data.numbers(name, list))
     }
-    let data = factors::add(varied, &places, Data::default().words("case", cases));
-    let data = data.whole("repeat", repeats).booleans("valid", valid).words("measure", measures);
-    NUMBERS.iter().zip(numbers).fold(data, |data, (name, list)| data.numbers(name, list))
 }

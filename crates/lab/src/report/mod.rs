@@ -46,4 +46,7 @@ pub use results::{Row, result_rows, results_markdown, write_results_pictures};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,
 };
-pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, unit_of, verdicts};
+pub use verdict::{
+    BoundNumber, Conclusion, Control, ControlNumber, Outcome, Verdict, VerdictNumbers, conclusion, unit_of,
+    verdicts,
+};

@@ -150,22 +150,27 @@ fn quantities(wanted: &model::Figure) -> Vec<Quantity> {
     wanted.show.iter().filter_map(|key| quantity(key)).collect()
 }
 
-/// The name of a case above what is its own, with as much room as the longest of the cases takes.
-fn named(case: &CaseData, part: Drawing, cases: &[&CaseData]) -> Drawing {
+/// A name above what is its own, such as that of a case, with as much room as the longest of all takes.
+fn named(name: &str, part: Drawing, all: &[&str]) -> Drawing {
     const LINE: f64 = 16.0;
-    if cases.len() < 2 {
+    if all.len() < 2 {
         return part;
     }
     let style = Style { size: 13.0, ..Style::TITLE };
-    let lines = |case: &CaseData| style.wrap(case.name(), part.width);
-    let most = cases.iter().map(|case| lines(case).len()).max().unwrap_or(1);
+    let lines = |name: &str| style.wrap(name, part.width);
+    let most = all.iter().map(|name| lines(name).len()).max().unwrap_or(1);
     let top = 8.0 + LINE * most as f64;
-    let mut drawing = Drawing::new(case.name(), part.width, part.height + top);
-    for (row, line) in lines(case).iter().enumerate() {
+    let mut drawing = Drawing::new(name, part.width, part.height + top);
+    for (row, line) in lines(name).iter().enumerate() {
         drawing.text((0.0, 14.0 + LINE * row as f64), Anchor::Start, line, style);
     }
     drawing.put(&part, (0.0, top), 1.0);
     drawing
+}
+
+/// What the cases are called.
+fn names<'c>(cases: &[&'c CaseData]) -> Vec<&'c str> {
+    cases.iter().map(|case| case.name()).collect()
 }
 
 /// A panel of the form `over-time`.
@@ -236,7 +241,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
                 Panel::Spans(chart) => chart.draw(full),
             });
         }
-        parts.push(named(case, Drawing::grid(&wanted.title, 1, 6.0, &drawn), cases));
+        parts.push(named(case.name(), Drawing::grid(&wanted.title, 1, 6.0, &drawn), &names(cases)));
     }
     Some(Drawing::grid(&wanted.title, across, 18.0, &parts))
 }
@@ -297,7 +302,7 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
                 cells.push(chart.draw(full.aligned(margins), place));
             }
         }
-        parts.push(named(case, Drawing::grid(&wanted.title, count, 14.0, &cells), cases));
+        parts.push(named(case.name(), Drawing::grid(&wanted.title, count, 14.0, &cells), &names(cases)));
     }
     (count > 0).then(|| Drawing::grid(&wanted.title, 1, 24.0, &parts))
 }
@@ -315,6 +320,7 @@ fn bars(run: &RunData, wanted: &model::Figure, cases: &[&CaseData], rows: &mut R
         }
     }
     let mut parts = Vec::new();
+    let variants: Vec<&str> = facets.iter().map(|(variant, _)| variant.as_str()).collect();
     for (variant, list) in &facets {
         for quantity in &quantities {
             let of = |cases: &[&CaseData], labels, most| per_node(quantity, summary, cases, labels, most);
@@ -325,17 +331,14 @@ fn bars(run: &RunData, wanted: &model::Figure, cases: &[&CaseData], rows: &mut R
             let most = most.fold(0.0, f64::max);
             let members: Vec<&CaseData> = list.iter().map(|(case, _)| *case).collect();
             let labels = list.iter().map(|(_, label)| label.clone()).collect();
-            let (mut chart, deviations) = of(&members, labels, most);
-            if facets.len() > 1 {
-                chart.title = format!("{variant}: {}", within_a_sentence(&chart.title));
-            }
+            let (chart, deviations) = of(&members, labels, most);
             for (group, spread) in chart.groups.iter().zip(&deviations) {
                 for ((value, spread), case) in group.values.iter().zip(spread).zip(&members) {
                     rows.add(case, &group.name, quantity.key, [*value, *spread]);
                 }
             }
             let width = if quantities.len() == 1 && facets.len() == 1 { 560.0 } else { 350.0 };
-            parts.push(chart.draw(Frame::new(width, 260.0), &deviations, 0));
+            parts.push(named(variant, chart.draw(Frame::new(width, 260.0), &deviations, 0), &variants));
         }
     }
     let columns = if quantities.len() == 1 { facets.len().min(2) } else { quantities.len().min(2) };
@@ -372,7 +375,7 @@ fn scenarios(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Op
         for (case, (chart, deviations)) in cases.iter().zip(charts) {
             let chart = BarChart { y: quantity.axis(most), ..chart };
             let drawn = chart.draw(Frame::new(width, 190.0), &deviations, row);
-            parts.push(if row == 0 { named(case, drawn, cases) } else { drawn });
+            parts.push(if row == 0 { named(case.name(), drawn, &names(cases)) } else { drawn });
         }
     }
     (!parts.is_empty()).then(|| Drawing::grid(&wanted.title, count, 14.0, &parts))

@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::data::RunData;
 use super::ranges;
-use super::verdict::{Outcome, Verdict, verdicts};
+use super::verdict::{Outcome, Verdict, VerdictNumbers, numbers, verdicts};
 use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 use crate::prose::{capitalised, code, indented, name, sentence, sentences, wrapped};
 use crate::stats::Claim;
 
 /// A statement and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// The experiment.
     pub experiment: String,
@@ -34,6 +34,8 @@ pub struct Row {
     pub measure: String,
     /// What was measured, with half the width of its 95 % interval.
     pub measured: String,
+    /// That, its bounds and what its controls brought as numbers; nothing where nothing was measured.
+    pub numbers: Option<VerdictNumbers>,
     /// What the number rests on: samples, or an assumption about repeats; empty where it rests on nothing
     /// else.
     pub details: String,
@@ -81,6 +83,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         backend: run.record.backend.clone(),
         command: command(run),
         plan: run.plan_hash(),
+        numbers: numbers(run, &verdict),
         verdict: verdict.words(),
         of: verdict.of,
         drawn_orders: verdict.measured.and_then(|found| Some(found.orders?.drawn)),

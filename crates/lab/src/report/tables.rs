@@ -8,6 +8,7 @@ use super::verdict::{ControlRow, Outcome, Verdict, controls as control_rows};
 use crate::analysis::Gate;
 use crate::experiment::plan::{Activity, NodePlan, Workload};
 use crate::figure::number::{ROUNDING, drawn_orders, half_width, spread, with_unit};
+use crate::prose::sentence;
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
@@ -20,8 +21,31 @@ fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     }
 }
 
-/// Expectations and what came of each.
-pub(super) fn verdicts(list: &[Verdict]) -> Table {
+/// What numbers of a table rest on, each once, and numbered in the order in which they are first named.
+#[derive(Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    /// The marks of these notes, such as `[1, 3]`; nothing where there are none.
+    fn marks(&mut self, notes: &[String]) -> Option<String> {
+        let number = |note: &String| {
+            let place = self.0.iter().position(|known| known == note).unwrap_or_else(|| {
+                self.0.push(note.clone());
+                self.0.len() - 1
+            });
+            (place + 1).to_string()
+        };
+        let numbers: Vec<String> = notes.iter().map(number).collect();
+        (!numbers.is_empty()).then(|| format!("[{}]", numbers.join(",\u{a0}")))
+    }
+
+    fn written(self) -> Vec<String> {
+        self.0.iter().enumerate().map(|(place, note)| format!("[{}] {}", place + 1, sentence(note))).collect()
+    }
+}
+
+/// Expectations and what came of each, and notes on what numbers rest on, which stand below the table.
+pub(super) fn verdicts(list: &[Verdict]) -> (Table, Vec<String>) {
     let with_case = list.iter().any(|verdict| !verdict.case.is_empty());
     let with_paper = list.iter().any(|verdict| verdict.paper.is_some());
     let mut table = Table::new(&["expected", "case", "the paper", "must be", "#measured", ""]);
@@ -30,6 +54,7 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         "the paper" => with_paper,
         _ => true,
     });
+    let mut notes = Notes::default();
     for verdict in list {
         let tone = match verdict.outcome {
             Outcome::Confirmed => Tone::Good,
@@ -38,8 +63,8 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
             Outcome::NotTestable => Tone::Soft,
         };
         let (found, half) = verdict.found();
-        let measured = Cell::new(found)
-            .with(half.into_iter().chain(verdict.details.clone()).collect::<Vec<_>>().join(", "));
+        let marks = notes.marks(&verdict.details);
+        let measured = Cell::new(found).with(half.into_iter().chain(marks).collect::<Vec<_>>().join(" "));
         let mut row = vec![Cell::new(verdict.say.as_str()).with(format!("`{}`", verdict.measure))];
         if with_case {
             row.push(Cell::new(verdict.case.as_str()));
@@ -52,7 +77,7 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         row.push(Cell::new(verdict.said()).with(verdict.why.as_str()).toned(tone));
         table.rows.push(row);
     }
-    table
+    (table, notes.written())
 }
 
 /// What each control took away, and what came of it; nothing when none is stated.
@@ -260,4 +285,19 @@ pub(super) fn gates(run: &RunData) -> Table {
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_numbers_rest_on_is_noted_once_and_each_of_them_is_marked() {
+        let mut notes = Notes::default();
+        let [first, second] = ["samples every 100 ms".to_owned(), "repeats spread alike".to_owned()];
+        assert_eq!(notes.marks(std::slice::from_ref(&first)).as_deref(), Some("[1]"));
+        assert_eq!(notes.marks(&[second, first]).as_deref(), Some("[2,\u{a0}1]"));
+        assert_eq!(notes.marks(&[]), None);
+        assert_eq!(notes.written(), ["[1] Samples every 100 ms.", "[2] Repeats spread alike."]);
+    }
 }

@@ -17,6 +17,16 @@ const EDGE: f64 = 8.0;
 pub(super) fn render(document: &Document) -> Vec<u8> {
     let mut sheets = Sheets::new(document);
     sheets.blocks(&document.blocks);
+    let missing = sheets.missing();
+    if !missing.is_empty() {
+        // Their numbers, for they cannot be drawn here either.
+        let all: Vec<String> = missing.iter().map(|letter| format!("U+{:04X}", u32::from(*letter))).collect();
+        let text = format!(
+            "Boxes stand for letters that the font of this file lacks; report.html has them: {}.",
+            all.join(", ")
+        );
+        sheets.text(&text, sheets::SMALL, sheets::MEASURE, 0.0);
+    }
     let (pages, marks) = sheets.finish();
     write::write(&document.title, &pages, &marks)
 }
@@ -41,6 +51,17 @@ mod tests {
     use super::super::document::{Block, Figure, Table};
     use super::*;
     use crate::figure::{Axis, LineChart, Series};
+
+    #[test]
+    fn letters_that_the_font_lacks_are_found_and_those_that_it_has_are_not() {
+        let blocks = vec![Block::Paragraph("Grüße, → and ρ: 日本 or 日".into())];
+        let document = Document { title: "t".into(), place: String::new(), blocks };
+        let mut sheets = Sheets::new(&document);
+        sheets.blocks(&document.blocks);
+        assert_eq!(sheets.missing().into_iter().collect::<String>(), "日本");
+        let (without, with) = (Document { blocks: Vec::new(), ..document.clone() }, render(&document));
+        assert!(with.len() > render(&without).len());
+    }
 
     #[test]
     fn every_block_is_laid_out_and_nothing_leaves_the_sheet() {

@@ -1,10 +1,10 @@
 //! Sheets of paper: where each line stands, and when a new sheet begins.
 
+use std::collections::BTreeSet;
+
 use super::super::document::Document;
-#[cfg(test)]
-use crate::figure::Shape;
-use crate::figure::text::{width, wrap};
-use crate::figure::{Anchor, Drawing, Paint, Point, Style, Weight};
+use crate::figure::text::{is_missing, width, wrap};
+use crate::figure::{Anchor, Drawing, Paint, Point, Shape, Style, Weight};
 
 /// A4, in points.
 pub(super) const SHEET: Point = (595.28, 841.89);
@@ -89,6 +89,18 @@ impl Sheets {
             self.down(leading);
         }
         self.down(after);
+    }
+
+    /// The letters on the sheets that the font lacks.
+    pub(super) fn missing(&self) -> BTreeSet<char> {
+        let texts = self.pages.iter().flat_map(|page| &page.shapes).filter_map(|shape| match shape {
+            Shape::Text { text, style, .. } => Some((text, style.weight)),
+            _ => None,
+        });
+        let lacked = |(text, weight): (&String, Weight)| {
+            text.chars().filter(move |letter| is_missing(*letter, weight)).collect::<Vec<_>>()
+        };
+        texts.flat_map(lacked).collect()
     }
 
     /// All sheets, with their numbers.

@@ -10,7 +10,7 @@ use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 
 use super::sheets::{Mark, extent};
 use crate::figure::palette::SHADE;
-use crate::figure::text::{face, file, glyph};
+use crate::figure::text::{face, file, glyph, is_missing};
 use crate::figure::{Drawing, Paint, Point, Shape, Style, Weight};
 
 /// The fonts, their names within the file and as people know them.
@@ -220,6 +220,7 @@ fn draw(sheet: &Drawing, used: &mut [Used; 2]) -> Vec<u8> {
             Shape::Text { at, anchor, text, style } => {
                 let (x, y) = flip((extent(*at, *anchor, text, *style).0, at.1));
                 words(&mut content, (x, y), text, *style, used);
+                boxes(&mut content, (x, y), text, *style);
             }
         }
     }
@@ -256,4 +257,19 @@ fn words(content: &mut Content, at: (f32, f32), text: &str, style: Style, used: 
     content.next_line(at.0, at.1);
     content.show(Str(&glyphs));
     content.end_text();
+}
+
+/// A box for each letter that the font lacks: nothing at all would look as if nothing had been written.
+fn boxes(content: &mut Content, at: (f32, f32), text: &str, style: Style) {
+    let mut along = 0.0;
+    for letter in text.chars() {
+        let wide = glyph(letter, style.weight).advance * style.size;
+        if is_missing(letter, style.weight) {
+            stroke(content, style.paint, style.size * 0.05);
+            let (edge, high) = (f(wide * 0.1), f(style.size * 0.7));
+            content.rect(at.0 + f(along) + edge, at.1, f(wide * 0.8), high);
+            content.stroke();
+        }
+        along += wide;
+    }
 }

@@ -5,10 +5,13 @@ mod finding;
 #[cfg(test)]
 mod laws;
 mod left_undone;
+mod numbers;
 mod standstill;
 
 use self::evaluation::Evaluation;
 use self::finding::Finding;
+pub(super) use self::numbers::numbers;
+pub use self::numbers::{BoundNumber, ControlNumber, VerdictNumbers};
 use super::data::{CaseData, RunData};
 use crate::experiment::check::by_construction::settings_named;
 use crate::experiment::check::decided::decided;

@@ -8,7 +8,7 @@ use lab::analysis::RepeatData;
 use lab::figure::Data;
 use lab::report::{
     Conclusion, ReportError, ReportFigure, RunData, Verdict, cases_table, conclusion, estimates_table,
-    measures, report_figures, unit_of, verdicts, verdicts_table, write_results,
+    measures, report_figures, unit_of, verdicts, verdicts_table, write_controls, write_results,
 };
 use lab::run::RunFolder;
 use lab::stats::Claim;
@@ -148,6 +148,7 @@ impl NativeRun {
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let bytes = apart(py, || match name {
             "results" => self.results().map(Some),
+            "controls" => self.controls().map(Some),
             "cases" => Ok(Some(cases_table(&self.run).to_parquet())),
             "verdicts" => Ok(Some(verdicts_table(&self.verdicts).to_parquet())),
             _ => Ok(None),
@@ -205,6 +206,13 @@ impl NativeRun {
     fn results(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         write_results(&self.run, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The same of controls.
+    fn controls(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        write_controls(&self.run, &mut bytes)?;
         Ok(bytes)
     }
 

@@ -86,8 +86,10 @@ fn three_shares_put_together_give_the_table_and_the_verdicts_of_one_run() {
     assert_eq!(table(&merged), table(&whole));
     let rows = table(&whole);
     assert!(rows.lines().count() > 100);
-    let of_control = rows.lines().filter(|row| row.starts_with("delay 9 ms,near,9,")).count();
-    let of_its_case = rows.lines().filter(|row| row.starts_with("delay 9 ms,,9,")).count();
+    let controls = |folder: &RunFolder| fs::read_to_string(folder.path().join("controls.csv")).unwrap();
+    assert_eq!(controls(&merged), controls(&whole));
+    let of_control = controls(&whole).lines().filter(|row| row.starts_with("delay 9 ms,near,9,")).count();
+    let of_its_case = rows.lines().filter(|row| row.starts_with("delay 9 ms,9,")).count();
     assert!(
         of_control > 6 && of_control == of_its_case,
         "{of_control} rows of the control, {of_its_case} of its case"

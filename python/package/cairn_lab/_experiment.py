@@ -26,6 +26,7 @@ _Progress = bool | Callable[[Progress], object] | None
 #: The tables of a whole run, with what a row of each is.
 TABLES = {
     "results": "a number of a repeat; as `results.parquet`",
+    "controls": "a number of a control's repeat; as `controls.parquet`",
     "cases": "a case: what was varied, how many repeats are valid, and why others are not",
     "verdicts": "a statement, and what came of it",
 }

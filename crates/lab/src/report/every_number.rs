@@ -1,5 +1,5 @@
 //! Every number of every repeat in one table, for people's own tools: what was varied, then what was found.
-//! Repeats of controls are beside those of the cases that they are of, and name their control.
+//! Repeats of controls have a table of their own, of the same shape, in which each names its control.
 //! It is written some cases at a time, so that it is never in memory as a whole.
 
 use std::collections::HashMap;
@@ -20,39 +20,36 @@ const NUMBERS: [&str; 11] =
 /// Rows that are in memory at once: those of as many cases as have so many, and of one at least.
 const ROWS_AT_ONCE: usize = 100_000;
 
-/// Writes `results.csv` and `results.parquet`, and the hashes of both.
+/// Writes `results.csv` and `results.parquet`, the same of controls where there are any, and the hashes.
 pub(super) fn write(run: &RunData, folder: &Path) -> io::Result<()> {
     let create = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
-    write_csv(run, create("results.csv")?)?;
-    write_results(run, &mut create("results.parquet")?)?;
+    let columns = Columns::of(run, Repeats::OfCases);
+    columns.write_csv(&run.cases, create("results.csv")?)?;
+    columns.write_parquet(&run.cases, &mut create("results.parquet")?)?;
+    if !run.controls.is_empty() {
+        let columns = Columns::of(run, Repeats::OfControls);
+        columns.write_csv(&run.controls, create("controls.csv")?)?;
+        columns.write_parquet(&run.controls, &mut create("controls.parquet")?)?;
+    }
     write_table_hashes(folder)
 }
 
-fn write_csv(run: &RunData, out: impl Write) -> io::Result<()> {
-    let mut table = csv::Writer::new(out);
-    let columns = Columns::of(run);
-    columns.rows(&[]).write_csv_head(&mut table)?;
-    for cases in blocks(&run.cases).chain(blocks(&run.controls)) {
-        columns.rows(cases).write_csv_rows(&mut table)?;
-    }
-    table.flush()
-}
-
-/// Every number of every repeat, as Parquet.
+/// Writes the same table as `results.parquet`, as it is made from what the run's folder holds now.
 ///
 /// # Errors
 ///
 /// What `out` refuses.
 pub fn write_results(run: &RunData, out: &mut impl Write) -> io::Result<()> {
-    let columns = Columns::of(run);
-    let none = columns.rows(&[]);
-    let shape = none.parquet_columns();
-    let mut table = parquet::Writer::new(&mut *out, &shape, Some(Data::gzip))?;
-    for cases in blocks(&run.cases).chain(blocks(&run.controls)) {
-        columns.rows(cases).write_parquet_group(&mut table)?;
-    }
-    table.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))?;
-    out.flush()
+    Columns::of(run, Repeats::OfCases).write_parquet(&run.cases, out)
+}
+
+/// Writes the same table as `controls.parquet`; it has no rows where no control was run.
+///
+/// # Errors
+///
+/// What `out` refuses.
+pub fn write_controls(run: &RunData, out: &mut impl Write) -> io::Result<()> {
+    Columns::of(run, Repeats::OfControls).write_parquet(&run.controls, out)
 }
 
 fn rows_of(case: &CaseData) -> usize {
@@ -75,8 +72,17 @@ fn blocks(cases: &[CaseData]) -> impl Iterator<Item = &[CaseData]> {
     })
 }
 
-/// What every row of a run has.
+/// Whose numbers a table has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    OfCases,
+    /// With a column for the control's name.
+    OfControls,
+}
+
+/// What every row of a table has.
 struct Columns<'r> {
+    repeats: Repeats,
     /// What was varied, by the places of cases.
     varied: Vec<(String, Factor)>,
     /// The place of each case.
@@ -84,9 +90,29 @@ struct Columns<'r> {
 }
 
 impl<'r> Columns<'r> {
-    fn of(run: &'r RunData) -> Self {
+    fn of(run: &'r RunData, repeats: Repeats) -> Self {
         let places = run.cases.iter().enumerate().map(|(place, case)| (case.plan.case.as_str(), place));
-        Columns { varied: factors::of_cases(run), places: places.collect() }
+        Columns { repeats, varied: factors::of_cases(run), places: places.collect() }
+    }
+
+    fn write_csv(&self, cases: &[CaseData], out: impl Write) -> io::Result<()> {
+        let mut table = csv::Writer::new(out);
+        self.rows(&[]).write_csv_head(&mut table)?;
+        for block in blocks(cases) {
+            self.rows(block).write_csv_rows(&mut table)?;
+        }
+        table.flush()
+    }
+
+    fn write_parquet(&self, cases: &[CaseData], out: &mut impl Write) -> io::Result<()> {
+        let none = self.rows(&[]);
+        let shape = none.parquet_columns();
+        let mut table = parquet::Writer::new(&mut *out, &shape, Some(Data::gzip))?;
+        for block in blocks(cases) {
+            self.rows(block).write_parquet_group(&mut table)?;
+        }
+        table.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))?;
+        out.flush()
     }
 
     /// The rows of some cases, or of some controls.
@@ -115,7 +141,11 @@ impl<'r> Columns<'r> {
                 }
             }
         }
-        let data = Data::default().words("case", cases).words("control", controls);
+        let data = Data::default().words("case", cases);
+        let data = match self.repeats {
+            Repeats::OfCases => data,
+            Repeats::OfControls => data.words("control", controls),
+        };
         let data = factors::add(&self.varied, &places, data);
         let data = data.whole("repeat", repeats).booleans("valid", valid).words("measure", measures);
         NUMBERS.iter().zip(numbers).fold(data, |data, (name, list)| data.numbers(name, list))

@@ -12,6 +12,9 @@ use crate::seal::Seal;
 /// The tables with every number of every repeat.
 pub(super) const TABLES: [&str; 2] = ["results.csv", "results.parquet"];
 
+/// Tables of the numbers of controls, in runs that have some.
+const CONTROL_TABLES: [&str; 2] = ["controls.csv", "controls.parquet"];
+
 /// The file with their hashes.
 const TABLE_HASHES: &str = "results.sha256";
 
@@ -219,7 +222,8 @@ impl Faults {
 /// Writes down the hashes of the tables of a run, as `sha256sum` does.
 pub(super) fn write_table_hashes(folder: &Path) -> io::Result<()> {
     let line = |name: &str| Ok(format!("{}  {name}\n", hash_of_file(&folder.join(name))?));
-    let lines = TABLES.into_iter().map(line).collect::<io::Result<String>>()?;
+    let of_controls = CONTROL_TABLES.into_iter().filter(|name| folder.join(name).is_file());
+    let lines = TABLES.into_iter().chain(of_controls).map(line).collect::<io::Result<String>>()?;
     fs::write(folder.join(TABLE_HASHES), lines)
 }
 
@@ -230,5 +234,7 @@ pub(super) fn changed_tables(folder: &Path) -> Vec<&'static str> {
         let hash = hash_of_file(&folder.join(name)).unwrap_or_default();
         noted.lines().any(|line| line == format!("{hash}  {name}"))
     };
-    TABLES.into_iter().filter(|name| !is_whole(name)).collect()
+    let is_noted = |name: &&str| noted.lines().any(|line| line.ends_with(&format!("  {name}")));
+    let of_controls = CONTROL_TABLES.into_iter().filter(is_noted);
+    TABLES.into_iter().chain(of_controls).filter(|name| !is_whole(name)).collect()
 }

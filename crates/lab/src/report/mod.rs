@@ -39,7 +39,7 @@ mod verdict;
 
 pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
-pub use every_number::write_results;
+pub use every_number::{write_controls, write_results};
 pub use files::{drawings, write_report, write_report_of};
 pub(crate) use numbers::Numbers;
 pub use results::{Row, result_rows, results_markdown, write_results_pictures};

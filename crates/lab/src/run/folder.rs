@@ -9,6 +9,7 @@
 //!   overview.pdf           a page for each case: six graphs of every node, and the transfers
 //!   figures/               each figure as SVG, its data as CSV and Parquet
 //!   results.csv, .parquet  every number of every repeat
+//!   controls.csv, .parquet the same of controls, where there are any
 //!   case-01/repeat-01/
 //!     raw/                 captures, forwarder logs, transfers, outcome: as measured
 //!     trace/               traces and captures of virtual time, where the experiment asks for them

@@ -78,8 +78,8 @@ impl Drawing {
         is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
     }
 
-    /// Is there room for a text, on nothing that was drawn but lines of the ground, and apart from other words,
-    /// so that they are not read as one?
+    /// Is there room for a text, on nothing that was drawn but lines of the ground, and apart from other
+    /// words, so that they are not read as one?
     pub(crate) fn is_clear(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> bool {
         let bounds = Bounds::of(at, anchor, text, style);
         let apart = TOLERANCE + APART * style.size;

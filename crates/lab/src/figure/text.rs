@@ -117,8 +117,8 @@ pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
 }
 
 impl Ruler {
-    /// The text, or its beginning, an ellipsis and its end when it is wider than there is room: names that begin
-    /// alike are told apart by how they end.
+    /// The text, or its beginning, an ellipsis and its end when it is wider than there is room: names that
+    /// begin alike are told apart by how they end.
     pub(crate) fn fit(self, text: &str, room: f64) -> String {
         if self.width(text) <= room {
             return text.to_owned();
@@ -144,8 +144,8 @@ impl Ruler {
         format!("{}…{}", part(letters.get(..begin)).trim_end(), part(letters.get(end..)).trim_start())
     }
 
-    /// Several names, each shortened where there is no room for it, and different where they were: what all have
-    /// in common goes first, and if that is not enough they are numbered.
+    /// Several names, each shortened where there is no room for it, and different where they were: what all
+    /// have in common goes first, and if that is not enough they are numbered.
     pub(crate) fn fit_all(self, names: &[String], room: f64) -> Vec<String> {
         let shortened =
             |names: &[String]| -> Vec<String> { names.iter().map(|name| self.fit(name, room)).collect() };
@@ -196,12 +196,12 @@ impl Ruler {
         lines
     }
 
-    /// A word on lines, all but the last of which are added: broken between its pieces, and within one only where
-    /// that is wider than a line.
+    /// A word on lines, all but the last of which are added: broken between its parts, and within one only
+    /// where that is wider than a line.
     fn broken(self, word: &str, room: f64, lines: &mut Vec<String>) -> String {
         let mut line = String::new();
-        for piece in pieces(word) {
-            let with = format!("{line}{piece}");
+        for part in parts(word) {
+            let with = format!("{line}{part}");
             if self.width(&with) <= room {
                 line = with;
                 continue;
@@ -209,25 +209,25 @@ impl Ruler {
             if !line.is_empty() {
                 lines.push(std::mem::take(&mut line));
             }
-            line = self.torn(piece, room, lines);
+            line = self.torn(part, room, lines);
         }
         line
     }
 
     /// Letters on lines, as many as there is room for; all but the last become lines.
     fn torn(self, word: &str, room: f64, lines: &mut Vec<String>) -> String {
-        let mut piece = String::new();
+        let mut part = String::new();
         let mut used = 0.0;
         for letter in word.chars() {
             let advance = self.advance(letter);
-            if used + advance > room && !piece.is_empty() {
-                lines.push(std::mem::take(&mut piece));
+            if used + advance > room && !part.is_empty() {
+                lines.push(std::mem::take(&mut part));
                 used = 0.0;
             }
-            piece.push(letter);
+            part.push(letter);
             used += advance;
         }
-        piece
+        part
     }
 }
 
@@ -247,9 +247,9 @@ fn varying_parts(names: &[String]) -> Vec<String> {
     parts.iter().map(of).collect()
 }
 
-/// The pieces of a word that may stand on lines of their own: what ends with a sign between parts of a name.
+/// The parts of a word that may stand on lines of their own: what ends with a sign between parts of a name.
 /// Numbers and units are whole.
-pub(crate) fn pieces(word: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn parts(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
         let is_break = |(place, sign): &(usize, char)| {
@@ -262,9 +262,9 @@ pub(crate) fn pieces(word: &str) -> impl Iterator<Item = &str> {
         };
         let end =
             rest.char_indices().find(is_break).map_or(rest.len(), |(place, sign)| place + sign.len_utf8());
-        let (piece, after) = rest.split_at(end);
+        let (part, after) = rest.split_at(end);
         rest = after;
-        (!piece.is_empty()).then_some(piece)
+        (!part.is_empty()).then_some(part)
     })
 }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn names_are_broken_between_their_parts_and_numbers_are_not() {
-        let of = |word: &'static str| pieces(word).collect::<Vec<_>>();
+        let of = |word: &'static str| parts(word).collect::<Vec<_>>();
         assert_eq!(of("files.goodput"), ["files.", "goodput"]);
         assert_eq!(of("/a/very/long-name"), ["/a/", "very/", "long-", "name"]);
         assert_eq!(of("14.4\u{a0}Mbit/s"), ["14.4\u{a0}Mbit/s"]);

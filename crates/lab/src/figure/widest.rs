@@ -1,5 +1,6 @@
-//! How wide letters may be in a drawing that somebody opens elsewhere: in the font that reports are set in, or
-//! in DejaVu Sans, the widest of the common ones, which stands in for the others where they are not there.
+//! How wide letters may be in a drawing that somebody opens elsewhere: in the font that reports are set in,
+//! or in DejaVu Sans, the widest of the common ones, which stands in for the others where they are not
+//! there.
 
 use super::text::{Weight, glyph};
 

@@ -2,7 +2,7 @@
 
 use super::super::document::{Cell, Table, Tone};
 use super::sheets::{LEFT, ROOM, Sheets};
-use crate::figure::text::{pieces, width, wrap};
+use crate::figure::text::{parts, width, wrap};
 use crate::figure::{Anchor, Paint, Style, Weight};
 
 const SIZE: f64 = 8.0;
@@ -11,7 +11,7 @@ const GAP: f64 = 10.0;
 /// Words that are longer may be broken, where one may be.
 const LONG_WORD: f64 = 70.0;
 /// A name that nothing may be broken in is torn only beyond this.
-const LONG_PIECE: f64 = 160.0;
+const LONG_PART: f64 = 160.0;
 
 /// How wide a text is on one line, and how wide what may not be broken of it is.
 fn extent(text: &str, size: f64, weight: Weight) -> (f64, f64) {
@@ -19,7 +19,7 @@ fn extent(text: &str, size: f64, weight: Weight) -> (f64, f64) {
     let wide = |text: &str| width(text, size, weight);
     let unbroken = |word: &str| match wide(word) {
         whole if whole <= LONG_WORD => whole,
-        _ => pieces(word).map(wide).fold(0.0, f64::max).min(LONG_PIECE),
+        _ => parts(word).map(wide).fold(0.0, f64::max).min(LONG_PART),
     };
     let longest = plain.split([' ', '\n']).map(unbroken).fold(0.0, f64::max);
     (plain.split('\n').map(wide).fold(0.0, f64::max), longest)
@@ -191,7 +191,7 @@ mod tests {
             for word in lines(cell, size, *room).iter().flat_map(|(line, ..)| line.split(' ')) {
                 let is_whole = words
                     .split(' ')
-                    .any(|whole| whole == word || pieces(whole).any(|piece| word.ends_with(piece)));
+                    .any(|whole| whole == word || parts(whole).any(|part| word.ends_with(part)));
                 assert!(is_whole, "{word:?} is torn");
             }
         }

@@ -139,9 +139,9 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     }
     // Two variants below each other with two quantities beside each other: each chart names its variant.
     let bars = read(&figures.join("figure-03.svg"));
-    assert!(
-        bars.contains(">plain: processor (%)<") && bars.contains(">loaded: memory of tables and packets (")
-    );
+    for (words, charts) in [(">plain<", 2), (">loaded<", 2), (">Processor (%)<", 2)] {
+        assert_eq!(bars.matches(words).count(), charts, "{words}");
+    }
     assert_eq!(bars.matches(">rate 5 Mbit/s<").count(), 4, "once in the key of each chart");
     // Two variants, two quantities, two rates, three nodes.
     let rows = read(&figures.join("figure-03.csv"));

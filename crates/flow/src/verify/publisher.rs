@@ -4,6 +4,7 @@
 //! published; the key's digest is in what is signed. So a signature can always be checked, and it says that
 //! all packets of one publisher are the same somebody's. Who that is, an anchor says.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::ccnx::{ContentObjectView, KeyLocator, NameSource};
@@ -176,9 +177,12 @@ impl Verifier for PublisherVerifier {
 
     fn handle_data(&mut self, now: Now, data: &Data) -> bool {
         let Some(object) = data.ccnx() else { return false };
-        // Only the key itself has its digest, whoever sends it.
+        // Only the key itself has its digest, whoever sends it. It is worked out once, however many keys a
+        // forger has named in one place.
+        let digest = OnceCell::new();
         let found = self.asked.find(|key| {
-            key.name.as_ref().is_prefix_of(data.name()) && trust::sha256(object.content()) == key.publisher
+            key.name.as_ref().is_prefix_of(data.name())
+                && *digest.get_or_init(|| trust::sha256(object.content())) == key.publisher
         });
         let Some(digest) = found.map(|key| key.publisher) else { return false };
         match PublicKey::from_spki_of_ccnx(object.content()) {

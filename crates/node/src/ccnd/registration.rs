@@ -14,7 +14,7 @@ use crate::control::NodeControl;
 /// The lifetime of a registration that names none, in seconds.
 const USUAL: u32 = 2_000_000_000;
 /// What is longer than an hour and is not for ever …
-const MAX: std::ops::Range<u32> = 3601..1 << 30;
+const TOO_LONG: std::ops::Range<u32> = 3601..1 << 30;
 /// … is shortened to this.
 const SHORTENED: u32 = 300;
 
@@ -51,7 +51,7 @@ impl Ccnd {
             return None;
         }
         let lifetime = match asked.freshness_seconds.unwrap_or(USUAL) {
-            seconds if MAX.contains(&seconds) => SHORTENED,
+            seconds if TOO_LONG.contains(&seconds) => SHORTENED,
             seconds => seconds,
         };
         let flags = asked.flags.unwrap_or_default();

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use packet::ccnx::ndnlp::{LinkAck, AckBlock, LinkData, LinkPacket};
+use packet::ccnx::ndnlp::{AckBlock, LinkAck, LinkData, LinkPacket};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     match LinkPacket::decode(bytes) {

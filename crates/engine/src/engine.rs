@@ -116,7 +116,7 @@ impl Engine {
             },
             faces: FaceTable::default(),
             tables: Tables {
-                index: HashIndex::default(),
+                index: HashIndex::advised(config.memory_advice),
                 pending,
                 store: ContentStore::new(config.content_store),
                 fibs: [

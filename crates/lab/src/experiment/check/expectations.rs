@@ -58,6 +58,12 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
     findings
 }
 
+/// What is this part of a number from it is not near it any more.
+const MAX_MARGIN: f64 = 0.5;
+
+/// More than so many times another measure, or less than such a part of it, says nothing of both.
+const MAX_TIMES: f64 = 1000.0;
+
 /// What no run could confirm, or every run.
 fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
     let itself = expect
@@ -84,15 +90,26 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
         .map(|_| ("about", "a part of 0 is 0: say `at_most` with a number".to_owned()));
     let times = expect.times.filter(|times| !(times.is_finite() && *times > 0.0));
     let times = times.map(|times| ("times", format!("{times} times anything is no bound")));
-    let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= 1.0);
+    let is_measure = |bound: &Option<toml::Value>| bound.as_ref().is_some_and(toml::Value::is_str);
+    let others = [&expect.at_least, &expect.at_most, &expect.more_than, &expect.less_than];
+    let has_measure = expect.same_as.is_some() || others.into_iter().any(is_measure);
+    let far = expect.times.filter(|times| has_measure && !(1.0 / MAX_TIMES..=MAX_TIMES).contains(times));
+    let far = far.filter(|times| *times > 0.0).map(|times| {
+        ("times", format!("{times} times another measure holds anything: {MAX_TIMES} is the most, 1/{MAX_TIMES} the least"))
+    });
+    let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= MAX_MARGIN);
     let margins = [("margin", wide(expect.margin)), ("within", wide(expect.within))];
     let margins = margins.into_iter().filter(|(_, is_wide)| *is_wide);
-    let margins = margins.map(|(field, _)| (field, "a margin of 100 % or more holds nothing".to_owned()));
+    let most = MAX_MARGIN * 100.0;
+    let margins = margins.map(|(field, _)| {
+        (field, format!("a margin of {most} % or more holds hardly anything: write less than {most} %"))
+    });
     itself
         .chain(empty)
         .chain(certain)
         .chain(nothing)
         .chain(times)
+        .chain(far)
         .chain(margins)
         .collect::<Vec<_>>()
         .into_iter()

@@ -139,7 +139,7 @@ impl Judgeable {
             let open = self.sampled.entry((key.to_owned(), field)).or_insert_with(|| why.clone());
             *open = open.take().and(why);
         }
-        let found = decided::bounds(plan, expect, &measure);
+        let found = decided::bounds(plan, expect, &measure, backend == VIRTUAL_TIME);
         let open = self.bounds.entry(key.to_owned()).or_insert_with(|| found.clone());
         open.retain(|bound| found.iter().any(|other| other.field == bound.field));
     }

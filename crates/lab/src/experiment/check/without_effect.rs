@@ -197,7 +197,7 @@ mod tests {
         }
         assert!(expect("at_most = nan").contains("no result is near to that"), "{}", expect("at_most = nan"));
         assert_eq!(expect("at_most = 'p.rtt.max'\ntimes = 0.5"), "");
-        assert_eq!(expect("about = 5\nwithin = '50 %'"), "");
+        assert_eq!(expect("about = 5\nwithin = '49 %'"), "");
     }
 
     #[test]

@@ -330,7 +330,7 @@ fn untestable(run: &RunData, case: &CaseData, expect: &Expect) -> Option<String>
     if !run.record.complete {
         return Some(NOT_COMPLETE.to_owned());
     }
-    if expect.by_construction.is_some() { None } else { decided(&case.plan, expect) }
+    if expect.by_construction.is_some() { None } else { decided(&case.plan, expect, run.record.is_virtual()) }
 }
 
 /// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are.

@@ -85,7 +85,7 @@ impl Numbers {
             more_than: bound(&expect.more_than),
             at_most: bound(&expect.at_most),
             less_than: bound(&expect.less_than),
-            about: expect.about.map(around),
+            about: expect.about_number().map(around),
         }
     }
 }
@@ -114,7 +114,7 @@ fn by_a_limit(expect: &Expect, measure: &Measure, limit: &Limit) -> Vec<Undecida
         tell("at_most", at_most, &|bound| bound >= *most, ALWAYS);
         tell("less_than", less_than, &|bound| bound > *most, ALWAYS);
         let is_wide = |_: f64| about.is_some_and(|[low, high]| low <= *least && high >= *most);
-        tell("about", expect.about, &is_wide, ALWAYS);
+        tell("about", expect.about_number(), &is_wide, ALWAYS);
     }
     list
 }
@@ -156,8 +156,8 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecida
     );
     tell("more_than", more_than.filter(|bound| *bound >= least), &|bound| bound < begun, VALID);
     let [low, high] = about.unwrap_or_default();
-    tell("about", expect.about, &|_| high < least || low > most, NEVER);
-    tell("about", expect.about, &|_| low <= least && high >= most, ALWAYS);
+    tell("about", expect.about_number(), &|_| high < least || low > most, NEVER);
+    tell("about", expect.about_number(), &|_| low <= least && high >= most, ALWAYS);
     let pairs = [(more_than, at_most), (at_least, less_than), (more_than, less_than)];
     let empty = pairs.into_iter().filter_map(|(low, high)| low.filter(|low| Some(*low) == high));
     let told =
@@ -295,8 +295,8 @@ every = "100 ms"
             ("probe.rtt.min", "at_least = 8", "write a bound above 8 ms, or `by_construction`"),
             ("probe.rtt.min", "at_most = 7", "no result is as stated (7)"),
             ("files.duration.max", "more_than = 0", "more than 0.008 s"),
-            ("files.duration.max", "at_most = 15", "the run ends 15 s after the first of it begins"),
-            ("files.duration.max", "at_most = 16", "the run ends 15 s after the first of it begins"),
+            ("files.duration.max", "at_most = 15", "the run ends 14 s after the first of it begins"),
+            ("files.duration.max", "at_most = 16", "the run ends 14 s after the first of it begins"),
             ("a.goodput.mean", "at_least = \"a.throughput.mean\"", "unless both are equal"),
         ] {
             let shown = said(value, bound);
@@ -313,7 +313,7 @@ every = "100 ms"
             ("b.in_interests", "more_than = \"b.in_data\"\n[measure]\nfrom = \"1 s\""),
             ("probe.rtt.min", "at_least = 8.1"),
             ("probe.rtt.min", "at_least = 8\nby_construction = \"each link has a delay: link.*.delay\""),
-            ("files.duration.max", "at_most = 14.9"),
+            ("files.duration.max", "at_most = 13.9"),
             ("a.goodput.mean", "at_least = \"a.throughput.mean\"\ntimes = 0.9"),
         ] {
             let shown = said(value, &bound.replace("\n[sample]\n", ""));

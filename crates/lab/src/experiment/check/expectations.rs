@@ -1,5 +1,6 @@
 //! What expectations name must be measured in the experiment.
 
+use crate::experiment::bounds::wrong_unit;
 use crate::experiment::measure::{
     CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES,
     SUMMARIES, WORKLOAD_VALUES,
@@ -16,7 +17,15 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
     let mut findings = Vec::new();
     for (number, expect) in plan.evaluation.expectations.iter().enumerate() {
         let key = format!("expect.{number}");
+        let units = wrong_units(plan, expect);
+        let is_told = |field: &str, text: &str| {
+            let bound = expect.texts().into_iter().find(|(key, bound)| *key == field && *bound == text);
+            bound.is_some() && units.iter().any(|(key, ..)| *key == field)
+        };
         let mut check = |field: &str, text: &str| {
+            if is_told(field, text) {
+                return;
+            }
             if let Err((message, suggestion)) = known(plan, cases, text) {
                 findings.push(Finding {
                     key: format!("{key}.{field}"),
@@ -30,6 +39,12 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
         for (field, text) in expect.others() {
             check(field, text);
         }
+        findings.extend(units.into_iter().map(|(field, message, suggestion)| Finding {
+            key: format!("{key}.{field}"),
+            message,
+            suggestion: Some(suggestion),
+            ..Finding::default()
+        }));
         findings.extend(senseless(expect).map(|(field, message)| Finding {
             key: format!("{key}.{field}"),
             message,
@@ -56,6 +71,21 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
         }
     }
     findings
+}
+
+/// Bounds that are numbers in a unit of another kind than the value's: each with its key, what is wrong, and
+/// what would be right.
+fn wrong_units(plan: &Plan, expect: &Expect) -> Vec<(&'static str, String, String)> {
+    let Ok(measure) = expect.value.parse::<Measure>() else { return Vec::new() };
+    let unit = measure.unit_in(plan);
+    let told = |(key, text): (&'static str, &str)| {
+        let (message, hint) = wrong_unit(text, &measure, unit).or_else(|| {
+            let hint = "write a number, with its unit or without".to_owned();
+            (key == "about").then(|| (format!("`{text}` is no number"), hint))
+        })?;
+        Some((key, message, hint))
+    };
+    expect.texts().into_iter().filter_map(told).collect()
 }
 
 /// What is this part of a number from it is not near it any more.
@@ -85,7 +115,7 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
         .filter(|low| *low <= 0.0)
         .map(|low| ("at_least", format!("everything that is measured is at least {low}: this cannot fail")));
     let nothing = expect
-        .about
+        .about_number()
         .filter(|about| *about == 0.0)
         .map(|_| ("about", "a part of 0 is 0: say `at_most` with a number".to_owned()));
     let times = expect.times.filter(|times| !(times.is_finite() && *times > 0.0));

@@ -100,6 +100,7 @@ impl Judgeable {
     /// What is wrong with what is to happen, whatever is said of it.
     fn look_at_what_happens(&mut self, experiment: &Experiment, backend: &'static str, plans: &[Plan]) {
         self.findings.extend(without_effect::routes(&experiment.file));
+        self.findings.extend(without_effect::dead_links(plans));
         for plan in plans {
             self.findings.extend(never_begun::of_plan(plan));
             self.findings.extend(without_effect::of_plan(plan));

@@ -3,7 +3,7 @@
 
 use super::concerned::overlap;
 use super::relation::{is_value, longest};
-use super::way;
+use super::shortest_path;
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::{
     Activity, Change, ConsumerKind, ContentPlan, LinkIndex, NodeIndex, Plan, Software, Workload,
@@ -321,7 +321,7 @@ fn of_way(plan: &Plan, measure: &Measure) -> Option<Limit> {
         if is_answered || !askers(plan, wanted).all(|other| other.measured_as() == measure.subject) {
             return None;
         }
-        least_ns = least_ns.min(way::shortest_ns(plan, workload.at, to)?.saturating_mul(2));
+        least_ns = least_ns.min(shortest_path::delay_ns(plan, workload.at, to)?.saturating_mul(2));
         is_slow &= workload.at != to && plan.links_of(workload.at).all(|(_, link)| link.rate_bps.is_some());
     }
     let least = match least_ns {

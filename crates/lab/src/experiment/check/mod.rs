@@ -16,7 +16,7 @@ mod measured;
 mod never_begun;
 pub(super) mod one_line;
 mod relation;
+mod shortest_path;
 mod too_much;
 mod units;
-mod way;
 mod without_effect;

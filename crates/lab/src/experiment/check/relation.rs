@@ -103,8 +103,8 @@ pub(super) fn relation(plan: &Plan, one: &Measure, two: &Measure) -> Option<Rela
     }
 }
 
-/// Does each packet of the one kind answer one of the other, at most? So it is where no packet comes twice, all
-/// of the run counts, and no forwarder sends on more Interests than it has received.
+/// Does each packet of the one kind answer one of the other, at most? So it is where no packet comes twice,
+/// all of the run counts, and no forwarder sends on more Interests than it has received.
 fn answers(plan: &Plan, part: &Measure, whole: &Measure) -> bool {
     let Some(node) = plan.node(&part.subject).and_then(|node| plan.nodes.get(node)) else { return false };
     let window = plan.evaluation.window;

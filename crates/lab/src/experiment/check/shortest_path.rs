@@ -1,4 +1,4 @@
-//! How long the shortest way takes, by the delays of its links alone.
+//! How long the shortest path takes, by the delays of its links alone.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::experiment::plan::{Change, LinkIndex, NodeIndex, Plan};
 
 /// The least delay that a link has at any time.
-fn delay_ns(plan: &Plan, place: LinkIndex, delay_ns: u64) -> u64 {
+fn least_ns(plan: &Plan, place: LinkIndex, delay_ns: u64) -> u64 {
     let later = plan.events.iter().filter_map(|event| match event.change {
         Change::LinkChange { link, delay_ns, .. } if link == place => delay_ns,
         _ => None,
@@ -15,10 +15,10 @@ fn delay_ns(plan: &Plan, place: LinkIndex, delay_ns: u64) -> u64 {
 }
 
 /// The delay of the shortest way between two nodes, one way; nothing where there is none.
-pub(super) fn shortest_ns(plan: &Plan, from: NodeIndex, to: NodeIndex) -> Option<u64> {
+pub(super) fn delay_ns(plan: &Plan, from: NodeIndex, to: NodeIndex) -> Option<u64> {
     let mut neighbours: Vec<Vec<(NodeIndex, u64)>> = vec![Vec::new(); plan.nodes.len()];
     for (place, link) in plan.links.indexed() {
-        let delay_ns = delay_ns(plan, place, link.delay_ns);
+        let delay_ns = least_ns(plan, place, link.delay_ns);
         for [a, b] in link.pairs() {
             for (one, other) in [(a, b), (b, a)] {
                 neighbours.get_mut(one.0)?.push((other, delay_ns));

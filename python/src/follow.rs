@@ -34,7 +34,7 @@ fn message(progress: &Progress) -> Option<Message> {
         Progress::Note(text) => none("note", text.clone()),
         Progress::Done { invalid } if !invalid.is_empty() => none("invalid", invalid.join("; ")),
         Progress::Sample(Event::Sample { node, seconds, .. }) => ("sample", node.clone(), *seconds, 0.0),
-        Progress::Done { .. } | Progress::Skipped | Progress::Sample(_) => return None,
+        Progress::Done { .. } | Progress::Skipped | Progress::Sample(_) | Progress::Share(_) => return None,
     })
 }
 

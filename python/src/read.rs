@@ -157,10 +157,9 @@ impl NativeRun {
         Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// The unit of a measure; empty where it is a bare number.
-    #[staticmethod]
-    fn unit(measure: &str) -> &'static str {
-        unit_of(measure)
+    /// The unit of a measure of this run; empty where it is a bare number.
+    fn unit(&self, measure: &str) -> &'static str {
+        unit_of(&self.run, measure)
     }
 
     /// A row for each case with what a measure came to, as Parquet.

@@ -43,8 +43,8 @@ count = 5
 
 [[expect]]
 say = "Files arrive"
-value = "files.finished"
-at_least = 2
+value = "files.goodput"
+at_least = 1000
 
 [[expect]]
 name = "fast"

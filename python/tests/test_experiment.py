@@ -78,7 +78,7 @@ def test_a_backend_that_lacks_something_says_what_and_in_which_line(repository):
 
 def test_statements_are_those_of_the_file(small):
     first, second, _ = small.statements
-    assert (first.say, first.measure) == ("Files arrive", "files.finished")
+    assert (first.say, first.measure) == ("Files arrive", "files.goodput")
     assert second.name == "fast" and second.by_construction is None and second.on == []
     assert "Files arrive" in small._repr_html_()
 

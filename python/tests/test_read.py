@@ -4,6 +4,7 @@ import math
 import sys
 
 import pyarrow
+import pyarrow.parquet
 import pytest
 
 import cairn_lab as cairn
@@ -47,6 +48,21 @@ def test_an_estimate_is_the_mean_over_repeats_of_the_table_of_results(swept):
         assert math.isclose(row["mean"] - row["low"], half, rel_tol=1e-3, abs_tol=1e-12)
     most = swept.estimates("files.duration.max").to_pandas()
     assert (most["mean"] >= estimates["mean"].to_numpy()).all()
+
+
+def test_numbers_of_controls_are_a_table_of_their_own_and_the_file_of_the_run(done, swept):
+    controls = done.table("controls")
+    assert set(controls.column_names) == {"control", *done.table().column_names}
+    assert controls.equals(pyarrow.parquet.read_table(done.folder / "controls.parquet"))
+    frame = controls.to_pandas()
+    assert set(frame["control"]) == {"a slow link"} and sorted(frame["repeat"].unique()) == [1, 2, 3]
+    # What the statement fails by: at 1 Mbit/s a file of 100 kB takes most of a second.
+    of = frame[(frame["measure"] == "files.duration") & frame["valid"]]
+    assert len(of) == 3 and (of["mean"] > 0.8).all()
+    assert done.table().to_pandas().query("measure == 'files.duration'")["mean"].max() < 0.5
+    # Where none were run there are no rows, and the same columns.
+    assert swept.table("controls").num_rows == 0
+    assert "control" in swept.table("controls").column_names
 
 
 def test_tables_of_a_repeat_are_of_that_repeat_and_case(swept):

@@ -343,6 +343,13 @@ fn tables_of_results_that_were_changed_are_named_and_written_again() {
     assert_eq!(look(), (Vec::new(), Vec::new(), false), "there is no report yet");
     write_report(&row.folder).unwrap();
     assert_eq!(look(), (Vec::new(), Vec::new(), false));
+    // Without their hashes nobody would see it.
+    fs::remove_file(row.path("results.sha256")).unwrap();
+    let (faults, ways_out, is_damaged) = look();
+    assert!(is_damaged && faults[0].starts_with("results.sha256 is missing"), "{faults:?}");
+    assert!(ways_out[0].contains("cairn lab show"), "{ways_out:?}");
+    write_report(&row.folder).unwrap();
+    assert_eq!(look(), (Vec::new(), Vec::new(), false));
     fs::write(row.path("results.csv"), "").unwrap();
     let (faults, ways_out, is_damaged) = look();
     assert_eq!(faults, ["results.csv was changed after the report was written"]);

@@ -37,7 +37,7 @@ const JUDGED: &str = "
 name = 'slow'
 say = 'A link of 9 ms is slow'
 value = 'p.rtt.mean @ delay 9 ms'
-at_least = 5
+at_least = 18.02
 [[control]]
 name = 'near'
 removes = 'the delay'

@@ -38,9 +38,9 @@ content = "small"
 rate = "1/s"
 
 [[expect]]
-say = "Files take less than 19 s"
+say = "Files take less than 18 s"
 value = "files.duration"
-at_most = 19
+at_most = 18
 "#;
 
 #[test]

@@ -127,7 +127,7 @@ fn where_some_repeats_leave_work_the_others_prove_nothing() {
     let link = "[link]\na-b = { loss = '4 %' }\nb-c = {}\n";
     let row = ROW.replace("[link]\na-b = {}\nb-c = {}\n", link);
     assert_ne!(row, ROW);
-    let rest = "[[expect]]\nsay = 'Every file arrives'\nvalue = 'files.unfinished'\nat_most = 0.5\n";
+    let rest = "[[expect]]\nsay = 'Files arrive soon'\nvalue = 'files.duration.max'\nat_most = 0.9\n";
     let text = format!(
         "title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{row}\n{rest}"
     );
@@ -271,14 +271,14 @@ fn nothing_is_not_as_much_as_nothing() {
 #[test]
 fn a_run_that_is_not_complete_and_one_that_tests_nothing_conclude_nothing() {
     let place = RunsFolder::new("incomplete");
-    let folder = place.run(LONG, "[[expect]]\nsay = 'S'\nvalue = 'files.unfinished'\nat_most = 0\n");
+    let folder = place.run(LONG, "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 9\n");
     let mut record = folder.record().unwrap();
     record.complete = false;
     folder.write_record(&record).unwrap();
     let run = RunData::read(&folder).unwrap();
     assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete);
     let place = RunsFolder::new("elsewhere");
-    let other = "[[expect]]\nsay = 'S'\nvalue = 'files.finished'\nat_least = 1\non = ['netns']\n";
+    let other = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 9\non = ['netns']\n";
     let (run, list) = place.judged(LONG, other);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
 }
@@ -322,7 +322,7 @@ fn controls_of_chunk_state_change_what_a_router_takes_or_what_stands_for_it_and_
 fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirmed() {
     let place = RunsFolder::new("construction");
     let text = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'content.files.count is 3'\n\
-                [[expect]]\nsay = 'Other'\nvalue = 'files.finished'\nat_least = 3\non = ['netns']\n";
+                [[expect]]\nsay = 'Other'\nvalue = 'files.duration'\nat_most = 9\non = ['netns']\n";
     let (run, list) = place.judged(LONG, text);
     assert_eq!(
         (list[0].words(), list[0].why.as_str()),
@@ -346,8 +346,8 @@ fn one_repeat_with_chance_in_it_confirms_nothing() {
 /// A consumer at a random node of a star, two of whose links lose everything: most repeats lose nothing, and
 /// some lose all of 400 Interests in one burst.
 const BURST: &str = "title = 'Burst'\nduration = '6 s'\nroutes = 'shortest'\n[topology]\nkind = 'star'\nleaves = 12\n\
-    [defaults.link]\nrate = '20 Mbit/s'\ndelay = '2 ms'\n[link.node-0-node-1]\nloss = '100 %'\n\
-    [link.node-0-node-3]\nloss = '100 %'\n[producer.p]\nat = ['node-5']\nprefix = '/v'\npacket = '1250 B'\n\
+    [defaults.link]\nrate = '20 Mbit/s'\ndelay = '2 ms'\n[link.node-0-node-1]\nloss = '99.99 %'\n\
+    [link.node-0-node-3]\nloss = '99.99 %'\n[producer.p]\nat = ['node-5']\nprefix = '/v'\npacket = '1250 B'\n\
     [consumer.c]\nkind = 'rate'\nat = { random = 1 }\nprefix = '/v'\nrate = '100/s'\nlifetime = '5 s'\n\
     stop = '4 s'\n[gates]\nunfinished = '100 %'\n\
     [[expect]]\nsay = 'Two are lost at most'\nvalue = 'c.unfinished'\nat_most = 2\n";
@@ -685,7 +685,9 @@ fn a_window_in_which_nothing_happens_confirms_nothing() {
 fn what_arithmetic_decides_in_one_case_of_a_sweep_is_no_verdict_there() {
     let place = RunsFolder::new("decided");
     let sweep = "[[sweep]]\nkey = 'download.files.count'\nvalues = [1, 3]\n";
-    let expect = |bound: &str| format!("{sweep}[[expect]]\nsay = 'S'\nvalue = 'files.finished'\n{bound}\n");
+    let gate = "[gates]\nunfinished = '100 %'\n";
+    let expect =
+        |bound: &str| format!("{gate}{sweep}[[expect]]\nsay = 'S'\nvalue = 'files.finished'\n{bound}\n");
     let outcomes = |bound: &str| {
         let (_, list) = place.judged(LONG, &expect(bound));
         let found = |verdict: &Verdict| (verdict.outcome, verdict.why.clone());
@@ -705,7 +707,7 @@ fn where_work_may_be_left_it_stands_beside_each_number_how_much_was() {
     let place = RunsFolder::new("left");
     let head = "duration = '1200 ms'\nrepeats = 1\n[gates]\nunfinished = '100 %'";
     let expect = |bound: &str| format!("[[expect]]\nsay = 'S'\n{bound}\n");
-    let expects = ["value = 'files.duration'\nat_most = 1", "value = 'files.finished'\nat_most = 2"];
+    let expects = ["value = 'files.duration'\nat_most = 0.19", "value = 'files.finished'\nat_most = 2"];
     let (run, list) = place.judged(head, &expects.map(expect).concat());
     let sum = |key: &str| run.cases[0].estimate(&format!("files.{key}"), "sum").unwrap().mean;
     assert!(sum("unfinished") > 0.0 && sum("finished") > 0.0, "{} of 3", sum("finished"));

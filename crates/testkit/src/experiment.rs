@@ -39,9 +39,9 @@ count = 5
 /// What is expected of the files.
 pub const ROW_EXPECT: &str = r#"
 [[expect]]
-say = "Every file arrives"
-value = "files.unfinished"
-at_most = 0
+say = "Every file arrives soon"
+value = "files.duration.max"
+at_most = 5
 
 [[expect]]
 say = "The middle forwards all"

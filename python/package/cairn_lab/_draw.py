@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from ._errors import MissingPackageError, UnknownNameError
-from ._native import NativeRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +33,10 @@ def _column(names: list[str], wanted: str) -> str:
     raise UnknownNameError(f"`{wanted}` was not varied; there is {known}")
 
 
-def draw(rows: pyarrow.Table, y: str, x: str | None, ax: Axes | None, style: dict[str, Any]) -> Axes:
-    """What `Run.draw` does with the estimates of the measure `y`."""
+def draw(
+    rows: pyarrow.Table, y: str, unit: str, x: str | None, ax: Axes | None, style: dict[str, Any]
+) -> Axes:
+    """What `Run.draw` does with the estimates of the measure `y`, which is in that unit."""
     pyplot = _plot()
     varied = [name for name in rows.column_names if name not in _FOUND]
     over = "case" if x is None else _column(varied, x)
@@ -47,7 +48,6 @@ def draw(rows: pyarrow.Table, y: str, x: str | None, ax: Axes | None, style: dic
         label = ", ".join(map(_value, others, values)) or None
         _line(ax, line, over, label, style)
     ax.set_xlabel(over)
-    unit = NativeRun.unit(y)
     ax.set_ylabel(f"{y} ({unit})" if unit else y)
     if pyarrow.types.is_floating(rows.schema.field("mean").type) and _is_from_zero(rows):
         ax.set_ylim(bottom=0)

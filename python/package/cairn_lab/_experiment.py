@@ -278,7 +278,7 @@ class Run:
         the case if nothing is said. Whatever else was varied becomes a line for each of its values. `style`
         goes to `Axes.errorbar`.
         """
-        return draw(self.estimates(y), y, x, ax, style)
+        return draw(self.estimates(y), y, self._native.unit(y), x, ax, style)
 
     def _subjects(self) -> list[str]:
         nodes = self._native.nodes

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::validate::{Agreement, Distance, Row};
 use crate::experiment::profile::{PacketCost, Profile};
-use crate::figure::number::{spread, with_unit};
+use crate::figure::number::estimated;
 use crate::prose::{code, name, wrapped};
 use crate::stats::Estimate;
 
@@ -161,10 +161,9 @@ fn costs(page: &mut String, profile: &Profile) {
 
 /// A mean with half the width of its 90 % interval.
 fn number(estimate: &Estimate, unit: &str) -> String {
-    let mean = with_unit(estimate.mean, unit);
-    match spread(estimate.half90, estimate, unit) {
-        Some(spread) => format!("{mean} {spread}"),
-        None => mean,
+    match estimated(estimate.half90, estimate, unit) {
+        (mean, Some(spread)) => format!("{mean} {spread}"),
+        (mean, None) => mean,
     }
 }
 

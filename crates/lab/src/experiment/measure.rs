@@ -166,6 +166,43 @@ impl Measure {
     }
 }
 
+/// Columns of watched links that no statement names, and tables of all numbers have.
+const OF_WATCHED_LINKS: &[&str] = &["interests", "data"];
+
+impl Measure {
+    /// The unit that it is written in, in statements and in `results.csv`; nothing where it is a bare number.
+    /// What is asked again is counted by the second at nodes, and as a whole elsewhere.
+    pub(crate) fn unit(&self, is_of_node: bool) -> &'static str {
+        let of_one = match self.quantity.as_str() {
+            "cpu" | "busy" | "waited" | "throttled" | "load" | "loss" | "object_hits" | "byte_hits"
+            | "cache_hits" => "%",
+            "memory" | "table_bytes" | "sent" | "received" | "served_bytes" => "B",
+            "goodput" | "goodput_interests" | "throughput" | "throughput_interests" => "B/s",
+            "propagated" | "noted" | "answered" | "expired" | "repeated_names" => "1/s",
+            "retransmissions" if is_of_node => "1/s",
+            link if is_of_node && OF_WATCHED_LINKS.contains(&link) => "1/s",
+            "duration" | "processor" => "s",
+            "rtt" => "ms",
+            _ => "",
+        };
+        let is_series = is_of_node
+            && (NODE_SERIES.iter().any(|(word, _)| *word == self.quantity)
+                || OF_WATCHED_LINKS.contains(&self.quantity.as_str()));
+        match (self.summary.as_str(), of_one) {
+            ("count", _) => "",
+            // The sum over a time of what is counted by the second is the total.
+            ("sum", "B/s") if is_series => "B",
+            ("sum", "1/s") if is_series => "",
+            _ => of_one,
+        }
+    }
+
+    /// The same in a plan, which knows what its subject is.
+    pub(crate) fn unit_in(&self, plan: &Plan) -> &'static str {
+        self.unit(plan.node(&self.subject).is_some())
+    }
+}
+
 /// What a node has at a moment.
 const LEVELS: &[&str] = &["memory", "table_bytes", "names", "pending", "cached"];
 /// What a node did since the sample before: its mean and its sum are exact, however many samples there are.

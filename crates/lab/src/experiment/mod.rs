@@ -6,6 +6,7 @@
 //! cannot be carried out or judged. `model` is what a file may hold, and `plan` what a backend carries out.
 
 pub mod backends;
+pub mod bounds;
 mod cases;
 pub(crate) mod check;
 pub mod measure;

@@ -104,6 +104,94 @@ pub(crate) fn half_width(half: f64, around: f64, unit: &str) -> String {
     format!("{text}{space}{prefix}{unit}")
 }
 
+/// A number of a file, in the unit and with the prefix that its size has, and with all of its digits: what is
+/// at most 99.99 is not at most 100.
+#[must_use]
+pub(crate) fn exact(value: f64, unit: &str) -> String {
+    let (unit, times) = written_in(unit);
+    let value = value * times;
+    let (factor, prefix) = prefix(value.abs(), unit);
+    let space = if unit.is_empty() { "" } else { "\u{a0}" };
+    // What arithmetic adds to a number is behind its twelfth digit.
+    let rounded: f64 = format!("{:.11e}", value / factor).parse().unwrap_or(value / factor);
+    format!("{}{space}{prefix}{unit}", grouped(&rounded.to_string()))
+}
+
+/// Digits of a number that count, where it is surer than that.
+const MAX_DIGITS: i32 = 5;
+
+/// The digits of a number that is not 0 before the point: 2 of 10, 0 of 0.1, −1 of 0.01.
+fn magnitude(value: f64) -> i32 {
+    // As it is written, so that nothing is rounded up to more digits.
+    format!("{value:.1e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0) + 1
+}
+
+/// A number, rounded to so many digits behind the point, or before it where there are fewer than none.
+fn to_place(value: f64, place: i32) -> String {
+    if place >= 0 {
+        return grouped(&format!("{value:.*}", usize::try_from(place).unwrap_or(0)));
+    }
+    let step = 10f64.powi(-place);
+    grouped(&format!("{:.0}", (value / step).round() * step))
+}
+
+/// A mean and half the width of its interval, to the same place behind the point.
+struct Rounded {
+    place: i32,
+    /// Half the width is less than that place.
+    is_less: bool,
+}
+
+impl Rounded {
+    /// To so many digits of the width, and to as many of the mean as anybody reads.
+    fn to(mean: f64, half: f64, digits: i32) -> Self {
+        let place = digits - magnitude(half);
+        let (least, most) = match mean {
+            0.0 => (place, place),
+            // One digit of the mean is there, however wide it is.
+            _ => (1 - magnitude(mean), MAX_DIGITS.max(digits) - magnitude(mean)),
+        };
+        let place = place.clamp(least.min(most), most);
+        Rounded { place, is_less: half < 10f64.powi(-place) }
+    }
+}
+
+/// A mean with its unit, and half the width of its interval, which is more than nothing: two digits of that,
+/// and both to the same place. Of a width that is less than the last place of a mean of five digits it is
+/// said that it is less.
+fn with_half(mean: f64, half: f64, unit: &str, digits: i32) -> (String, String) {
+    let (unit, times) = written_in(unit);
+    let (factor, prefix) = prefix((mean * times).abs(), unit);
+    let (mean, half) = (mean * times / factor, half * times / factor);
+    let Rounded { place, is_less } = Rounded::to(mean, half, digits);
+    let space = if unit.is_empty() { "" } else { "\u{a0}" };
+    let half = match is_less {
+        true => format!("< {}", to_place(10f64.powi(-place), place)),
+        false => to_place(half, place),
+    };
+    (format!("{}{space}{prefix}{unit}", to_place(mean, place)), format!("± {half}{space}{prefix}{unit}"))
+}
+
+/// A difference by the interval that it lies in, with so many digits that it lies on that side of nothing, or
+/// on both, as it is written.
+#[must_use]
+pub(crate) fn difference_words(low: f64, high: f64, unit: &str) -> String {
+    let (mean, half) = ((low + high) / 2.0, (high - low) / 2.0);
+    let holds_nothing = |mean: f64, half: f64| mean.abs() <= half;
+    let is_so = |digits: &i32| {
+        let (_, times) = written_in(unit);
+        let (factor, _) = prefix((mean * times).abs(), unit);
+        let (mean, half) = (mean * times / factor, half * times / factor);
+        let place = Rounded::to(mean, half, *digits).place;
+        let step = 10f64.powi(place);
+        let read = |value: f64| (value * step).round();
+        holds_nothing(read(mean), read(half)) == holds_nothing(mean, half)
+    };
+    let digits = (2..=9).find(is_so).unwrap_or(2);
+    let (mean, half) = with_half(mean, half, unit, digits);
+    format!("{mean} {half}")
+}
+
 /// A mean with so many digits behind the point, and half the width of its interval, if it has any.
 #[must_use]
 pub(crate) fn with_spread(mean: f64, half: Option<f64>, digits: usize) -> String {
@@ -116,30 +204,39 @@ pub(crate) fn with_spread(mean: f64, half: Option<f64>, digits: usize) -> String
     }
 }
 
-/// How sure a number over repeats is, behind it. Repeats that all brought the same number have a deviation of
-/// nothing; that the next one would bring it as well is not known, so that they are told and not an interval.
-/// A single one has an interval only where nothing in it is random. Where it hangs on the order of what
-/// happens at one instant, or may do so, the orders are told, and between which numbers they lie.
+/// A number over repeats with its unit, and how sure it is. Repeats that all brought the same number have a
+/// deviation of nothing; that the next one would bring it as well is not known, so that they are told and not
+/// an interval. A single one has an interval only where nothing in it is random. Where it hangs on the order
+/// of what happens at one instant, or may do so, the orders are told, and between which numbers they lie.
 #[must_use]
-pub(crate) fn spread(half: Option<f64>, estimate: &Estimate, unit: &str) -> Option<String> {
+pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (String, Option<String>) {
+    let mean = estimate.mean;
     // What arithmetic leaves of equal numbers is no spread.
-    let around = estimate.mean;
-    let half = half.map(|half| if half <= ROUNDING * around.abs() { 0.0 } else { half });
-    let written = |half| format!("± {}", half_width(half, around, unit));
+    let half = half.map(|half| if half <= ROUNDING * mean.abs() { 0.0 } else { half });
+    let wide = half.filter(|half| *half > 0.0);
+    let (shown, written) = match wide.filter(|half| half.is_finite() && mean.is_finite()) {
+        Some(half) => {
+            let (shown, written) = with_half(mean, half, unit, 2);
+            (shown, Some(written))
+        }
+        None => (with_unit(mean, unit), wide.map(|half| format!("± {}", half_width(half, mean, unit)))),
+    };
     if let Some(DrawnOrders { drawn, least, most }) = estimate.orders {
         let orders = drawn_orders(drawn);
-        return Some(match half.filter(|half| *half > 0.0) {
-            Some(half) => format!("{} ({orders})", written(half)),
+        let spread = match written {
+            Some(written) => format!("{written} ({orders})"),
             None if drawn < 2 => format!("({orders})"),
-            None if most - least <= ROUNDING * around.abs() => format!("({orders}, all equal)"),
+            None if most - least <= ROUNDING * mean.abs() => format!("({orders}, all equal)"),
             None => format!("({orders}, {} to {})", with_unit(least, unit), with_unit(most, unit)),
-        });
+        };
+        return (shown, Some(spread));
     }
-    match half {
+    let spread = match half {
         Some(half) if half <= 0.0 && estimate.count > 1 => Some(format!("in each of {}", estimate.count)),
         Some(half) if half <= 0.0 => Some("exactly".to_owned()),
-        half => half.map(written),
-    }
+        _ => written,
+    };
+    (shown, spread)
 }
 
 /// So many drawn orders, in words.
@@ -176,9 +273,9 @@ mod tests {
 
     #[test]
     fn equal_repeats_are_told_and_no_certainty_is_made_of_them() {
-        let of = |half, values: &[f64]| spread(half, &Estimate::of(values).unwrap(), "s");
+        let of = |half, values: &[f64]| estimated(half, &Estimate::of(values).unwrap(), "s").1;
         assert_eq!(of(Some(0.0), &[7.0; 3]).as_deref(), Some("in each of 3"));
-        assert_eq!(of(Some(0.5), &[7.0; 3]).as_deref(), Some("± 0.5\u{a0}s"));
+        assert_eq!(of(Some(0.5), &[7.0; 3]).as_deref(), Some("± 0.50\u{a0}s"));
         assert_eq!(of(Some(0.0), &[7.0]).as_deref(), Some("exactly"), "nothing random in it");
         assert_eq!(of(None, &[7.0]), None);
         assert_eq!(of(Some(1e-12), &[7.0; 3]).as_deref(), Some("in each of 3"), "that is rounding");
@@ -188,13 +285,54 @@ mod tests {
     fn of_what_hangs_on_an_order_the_orders_are_told() {
         let of = |half, drawn: &[f64]| {
             let orders = Some(DrawnOrders::of(drawn, &[7.0]));
-            spread(half, &Estimate { orders, ..Estimate::of(&[7.0, 7.5]).unwrap() }, "s").unwrap()
+            estimated(half, &Estimate { orders, ..Estimate::of(&[7.0, 7.5]).unwrap() }, "s").1.unwrap()
         };
         assert_eq!(of(None, &[]), "(the planned order alone)");
         assert_eq!(of(None, &[7.0]), "(1 drawn order)");
         assert_eq!(of(None, &[7.0; 5]), "(5 drawn orders, all equal)");
         assert_eq!(of(None, &[7.0, 6.0, 8.0]), "(3 drawn orders, 6\u{a0}s to 8\u{a0}s)");
-        assert_eq!(of(Some(0.5), &[6.0; 20]), "± 0.5\u{a0}s (20 drawn orders)");
+        assert_eq!(of(Some(0.5), &[6.0; 20]), "± 0.50\u{a0}s (20 drawn orders)");
+    }
+
+    #[test]
+    fn a_number_and_its_width_are_written_to_the_same_place_and_a_width_of_less_as_less() {
+        let of = |mean: f64, half: f64, unit: &str| {
+            let estimate = Estimate { mean, ..Estimate::of(&[1.0, 2.0]).unwrap() };
+            let (mean, half) = estimated(Some(half), &estimate, unit);
+            format!("{mean} {}", half.unwrap_or_default()).replace('\u{a0}', " ").replace('\u{202f}', " ")
+        };
+        for (mean, half, unit, written) in [
+            (2_125_016.4, 53.75, "B/s", "17.000 Mbit/s ± < 0.001 Mbit/s"),
+            (203.0, 0.000_01, "1/s", "203.00 1/s ± < 0.01 1/s"),
+            (17.004, 0.023, "s", "17.004 s ± 0.023 s"),
+            (17.004, 0.0023, "s", "17.004 s ± 0.002 s"),
+            (14.6, 11.0, "%", "15 % ± 11 %"),
+            (1234.6, 98.7, "", "1235 ± 99"),
+            (152_345.0, 2345.0, "", "152 300 ± 2300"),
+            (0.52, 98.0, "", "0.5 ± 98.0"),
+            (0.0997, 0.0996, "s", "0.10 s ± 0.10 s"),
+            (0.0, 0.25, "ms", "0.00 ms ± 0.25 ms"),
+        ] {
+            assert_eq!(of(mean, half, unit), written);
+        }
+    }
+
+    #[test]
+    fn a_difference_lies_as_it_is_written_on_the_side_of_nothing_on_which_it_is() {
+        let of =
+            |mean: f64, half: f64| difference_words(mean - half, mean + half, "s").replace('\u{a0}', " ");
+        assert_eq!(of(0.1642, 0.1645), "0.16 s ± 0.16 s");
+        assert_eq!(of(0.1642, 0.1633), "0.164 s ± 0.163 s");
+        assert_eq!(of(-0.1642, 0.1633), "-0.164 s ± 0.163 s");
+        assert_eq!(of(5.0, 0.2), "5.00 s ± 0.20 s");
+    }
+
+    #[test]
+    fn a_number_of_a_file_has_all_its_digits() {
+        let of = |value, unit| exact(value, unit).replace('\u{a0}', " ").replace('\u{202f}', " ");
+        assert_eq!((of(99.99, "%"), of(1_800_000.0, "B/s")), ("99.99 %".into(), "14.4 Mbit/s".into()));
+        assert_eq!((of(0.1 + 0.2, "s"), of(-1.0, "")), ("0.3 s".into(), "-1".into()));
+        assert_eq!((of(120_000.0, ""), of(0.001, "ms")), ("120 000".into(), "0.001 ms".into()));
     }
 
     #[test]

@@ -10,12 +10,12 @@ use super::document::{Block, Cell, Document, Figure, Table};
 use super::figures::of_case;
 use super::files::write_figures;
 use super::plans;
-use super::quantity::{Quantity, SIX, quantity};
+use super::quantity::{Quantity, SIX};
 use super::{html, pdf};
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::NodeIndex;
-use crate::figure::number::{short, spread, with_unit};
+use crate::figure::number::{estimated, short};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
 use crate::stats::{
@@ -38,6 +38,8 @@ pub struct Pair {
     pub case_b: String,
     /// The measure, such as `n2.pending`.
     pub measure: String,
+    /// The unit of both means; nothing of bare numbers.
+    pub unit: &'static str,
     /// Its mean in the first run.
     pub a: Estimate,
     /// Its mean in the second run.
@@ -96,11 +98,8 @@ impl Pair {
     /// Both means in words, in the measure's unit.
     #[must_use]
     pub fn words(&self) -> (String, String) {
-        let (unit, factor) = unit(&self.measure);
         let words = |estimate: &Estimate| {
-            let estimate = estimate.times(factor);
-            let mean = with_unit(estimate.mean, unit);
-            let spread = spread(estimate.half95, &estimate, unit);
+            let (mean, spread) = estimated(estimate.half95, estimate, self.unit);
             spread.map_or_else(|| mean.clone(), |spread| format!("{mean} {spread}"))
         };
         (words(&self.a), words(&self.b))
@@ -133,19 +132,6 @@ fn differs_in_orders(by_order: &ByOrder) -> Option<(bool, Claim)> {
     }
 }
 
-/// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the
-/// same meaning, but for retransmissions, which are a rate at a node and a number at a workload.
-fn unit(measure: &str) -> (&'static str, f64) {
-    let key = measure.rsplit('.').next().unwrap_or(measure);
-    match key {
-        "duration" => ("s", 1.0),
-        "rtt" => ("ms", 1.0),
-        "loss" => ("%", 1.0),
-        "retransmissions" => ("", 1.0),
-        _ => quantity(key).map_or(("", 1.0), |quantity| (quantity.unit, quantity.factor)),
-    }
-}
-
 /// Two runs and what both have measured.
 #[derive(Debug)]
 pub struct Comparison {
@@ -175,13 +161,15 @@ impl Comparison {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
                 let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
-                let most = measure.parse::<Measure>().ok().and_then(|measure| measure.most());
+                let parsed = measure.parse::<Measure>().ok();
+                let most = parsed.as_ref().and_then(Measure::most);
                 let samples = [left, right].map(|case| case.numbers(measure, "mean").sample(most));
                 let exact = [samples[0].exact, samples[1].exact];
                 pairs.extend(means.map(|(a, b)| Pair {
                     case: left.plan.case.clone(),
                     case_b: right.plan.case.clone(),
                     measure: measure.clone(),
+                    unit: parsed.as_ref().map_or("", |measure| measure.unit_in(&left.plan)),
                     a,
                     b,
                     exact,
@@ -230,8 +218,7 @@ impl Comparison {
         let mut lines = self.without_partner();
         let [a, b] = &self.runs;
         for (side, run) in [("A", a), ("B", b)].into_iter().filter(|(_, run)| !run.record.complete) {
-            let (side, folder) = (side, run.folder.path().display());
-            lines.push(format!("{side} is not complete: `cairn lab resume {folder}` goes on with it."));
+            lines.push(format!("{side} is not complete; {}.", run.folder.going_on()));
         }
         for (side, run) in [("A", a), ("B", b)] {
             lines.extend(run.faults.iter().map(|fault| format!("{side} is not as it was left: {fault}.")));
@@ -466,6 +453,7 @@ mod tests {
             case: String::new(),
             case_b: String::new(),
             measure: "n1.goodput".into(),
+            unit: "B/s",
             a,
             b,
             exact: [false; 2],

@@ -290,6 +290,14 @@ impl RunData {
     pub fn look_at_tables(&mut self) {
         let path = self.folder.path();
         let changed = faults::changed_tables(path);
+        let results = self.cases.iter().flat_map(|case| &case.results);
+        if faults::has_lost_hashes(path, results) {
+            let sentence =
+                "results.sha256 is missing: that the tables of all numbers were changed would go unnoticed";
+            self.faults.push(sentence.to_owned());
+            self.ways_out.push(format!("write them again with: cairn lab show {}", pasted_path(path)));
+            self.is_damaged = true;
+        }
         if !changed.is_empty() {
             let was = if changed.len() > 1 { "were" } else { "was" };
             let names = changed.join(", ");

@@ -227,6 +227,16 @@ pub(super) fn write_table_hashes(folder: &Path) -> io::Result<()> {
     fs::write(folder.join(TABLE_HASHES), lines)
 }
 
+/// Are there tables of a run, and no hashes of them any more? Programs write both, since each repeat says
+/// which one it is.
+pub(super) fn has_lost_hashes<'a>(
+    folder: &Path,
+    mut results: impl Iterator<Item = &'a RepeatResult>,
+) -> bool {
+    let has_table = TABLES.into_iter().any(|name| folder.join(name).is_file());
+    has_table && !folder.join(TABLE_HASHES).is_file() && results.any(|result| !result.place.is_empty())
+}
+
 /// The tables of a run that are not as they were written; none where nobody has written how that was.
 pub(super) fn changed_tables(folder: &Path) -> Vec<&'static str> {
     let Ok(noted) = fs::read_to_string(folder.join(TABLE_HASHES)) else { return Vec::new() };

@@ -131,7 +131,7 @@ mod tests {
             Experiment::parse("t", "t.toml", &text).unwrap().plans("netns").unwrap().remove(0)
         };
         let one = plan("duration = '9 s'", "");
-        let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.loss'\nat_most = 0\n";
+        let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 4\n";
         assert_eq!(differences(&one, &plan("duration = '9 s'", expect)), [""; 0]);
         let other = plan("duration = '8 s'\nrepeats = 2", "rate = '3/s'\n");
         let found = differences(&one, &other);

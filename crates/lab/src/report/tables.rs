@@ -7,17 +7,16 @@ use super::quantity::{Quantity, SIX};
 use super::verdict::{ControlRow, Outcome, Verdict, controls as control_rows};
 use crate::analysis::Gate;
 use crate::experiment::plan::{Activity, NodePlan, Workload};
-use crate::figure::number::{ROUNDING, drawn_orders, half_width, spread, with_unit};
+use crate::figure::number::{ROUNDING, drawn_orders, estimated, half_width, with_unit};
 use crate::prose::sentence;
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
 fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     let estimate = estimate.times(factor);
-    let mean = with_unit(estimate.mean, unit);
-    match spread(estimate.half95, &estimate, unit) {
-        Some(spread) => format!("{mean} {spread}"),
-        None => mean,
+    match estimated(estimate.half95, &estimate, unit) {
+        (mean, Some(spread)) => format!("{mean} {spread}"),
+        (mean, None) => mean,
     }
 }
 

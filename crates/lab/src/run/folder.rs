@@ -293,6 +293,26 @@ impl RunFolder {
         }
     }
 
+    /// Who is at work on it, as its lock says; nothing where nobody is.
+    #[must_use]
+    pub fn holder(&self) -> Option<String> {
+        let path = self.path.join("lock");
+        let file = fs::File::open(&path).ok()?;
+        match Flock::lock(file, FlockArg::LockSharedNonblock) {
+            Err((_, Errno::EAGAIN)) => Some(fs::read_to_string(&path).unwrap_or_default().trim().to_owned()),
+            _ => None,
+        }
+    }
+
+    /// How a run that is not complete comes to its end, in words.
+    #[must_use]
+    pub fn going_on(&self) -> String {
+        match self.holder() {
+            Some(holder) => format!("somebody is at work on it: {holder}"),
+            None => format!("go on with it: cairn lab resume {}", self.path.display()),
+        }
+    }
+
     /// Reads `run.json`.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ pub mod progress;
 pub(crate) mod records;
 mod repeats;
 mod shard;
+mod shared_clock;
 pub mod slurm;
 mod study;
 mod study_faults;

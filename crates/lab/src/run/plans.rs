@@ -71,7 +71,11 @@ pub(super) fn chosen(
     let mut plans = plans(experiment, &options.backend, Overrides { repeats, seed, trace_format })?;
     plans.retain(|plan| options.controls || plan.control.is_none());
     if let Some(only) = &options.only {
-        let names: Vec<String> = plans.iter().map(|plan| plan.case.clone()).collect();
+        let named = |plan: &Plan| match plan.case.as_str() {
+            "" => "one without a name, which `--only` cannot choose".to_owned(),
+            name => name.to_owned(),
+        };
+        let names: Vec<String> = plans.iter().map(named).collect();
         plans.retain(|plan| plan.case.contains(only.as_str()));
         if plans.is_empty() {
             return Err(RunError::NoCase(only.clone(), names.join("; ")));

@@ -54,6 +54,8 @@ pub enum Progress {
         /// All.
         all: usize,
     },
+    /// So much of the virtual time of all repeats is done, those that go on among them, from 0 to 1.
+    Share(f64),
     /// A repeat was done in an earlier session.
     Skipped,
 }

@@ -13,6 +13,7 @@ use super::folder::{RunFolder, RunRecord};
 use super::origin::OwnRepeats;
 use super::progress::Progress;
 use super::records::{Record, Records};
+use super::shared_clock::SharedClock;
 use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers, write_with_hashes};
 use crate::backend::Backend;
 use crate::driver::Programs;
@@ -114,14 +115,20 @@ fn beside_each_other(
         let mut observe = observe.lock().unwrap_or_else(PoisonError::into_inner);
         (*observe)(progress);
     };
-    let count = |done: usize, all: usize| tell(&Progress::Count { done, all });
+    let clock = SharedClock::of(jobs.iter().map(|job| job.plan.schedule.duration_ns));
+    let is_done = |place: &usize| jobs.get(*place).is_some_and(|job| run.is_done(job));
+    (0..jobs.len()).filter(is_done).for_each(|place| clock.end(place));
+    tell(&Progress::Share(clock.share()));
+    let count = |done: usize, all: usize| {
+        tell(&Progress::Share(clock.share()));
+        tell(&Progress::Count { done, all });
+    };
     let runner = Runner { workers: Some(run.backend.at_once()), progress: &count };
-    parallel::try_for_each(jobs, &runner, |job| {
-        if run.is_done(job) {
-            return Ok(());
-        }
+    let places: Vec<usize> = (0..jobs.len()).collect();
+    parallel::try_for_each(&places, &runner, |place| {
+        let Some(job) = jobs.get(*place).filter(|job| !run.is_done(job)) else { return Ok(()) };
         let name = if job.plan.case.is_empty() { &job.plan.title } else { &job.plan.case };
-        one_repeat(run, job, &mut |progress: &Progress| match progress {
+        let done = one_repeat(run, job, &mut |progress: &Progress| match progress {
             Progress::Done { invalid } if !invalid.is_empty() => {
                 let (repeat, why) = (job.repeat + 1, invalid.join("; "));
                 tell(&Progress::Note(format!(
@@ -129,8 +136,16 @@ fn beside_each_other(
                 )));
             }
             Progress::Note(text) => tell(&Progress::Note(text.clone())),
+            Progress::Sample(Event::Sample { seconds, .. }) => {
+                clock.pass(*place, *seconds);
+                if let Some(share) = clock.due() {
+                    tell(&Progress::Share(share));
+                }
+            }
             _ => {}
-        })
+        });
+        clock.end(*place);
+        done
     })?;
     Ok(())
 }

@@ -38,6 +38,9 @@ fn fetching(counts: &NetworkCounts) -> impl Iterator<Item = &ConsumerCounts> {
     counts.consumers.iter().filter(|consumer| consumer.kind != "flood")
 }
 
+/// The units of those numbers that are no bare ones.
+const UNITS: [(&str, &str); 3] = [("Mbit/s", "Mbit/s"), ("delay_ms", "ms"), ("cache_hits", "%")];
+
 /// The numbers of a repeat, each with its name.
 fn metrics(counts: &NetworkCounts) -> Vec<(&'static str, f64)> {
     let mut metrics = Vec::new();
@@ -54,7 +57,7 @@ fn metrics(counts: &NetworkCounts) -> Vec<(&'static str, f64)> {
         metrics.push(("nacks", sum(|consumer| consumer.nacks)));
         metrics.push(("failed", sum(|consumer| consumer.failed)));
     }
-    metrics.push(("cache_hits", counts.hit_share()));
+    metrics.push(("cache_hits", counts.hit_share() * 100.0));
     metrics.push(("link_drops", counts.link_drops as f64));
     metrics.push(("engine_drops", counts.engine_drops as f64));
     metrics.push(("nacks_sent", counts.nacks_sent as f64));
@@ -80,7 +83,8 @@ fn cases(to: &mut impl Write, cases: &[CaseData]) -> io::Result<()> {
         for place in 0..first.len() {
             let values: Vec<f64> =
                 all.iter().filter_map(|run| run.get(place).map(|(_, value)| *value)).collect();
-            row.push(mean(case.estimate_of_each(&values)));
+            let unit = if first.get(place).is_some_and(|(name, _)| *name == "cache_hits") { "%" } else { "" };
+            row.push(mean(case.estimate_of_each(&values)) + unit);
         }
         rows.push(row);
     }
@@ -159,6 +163,7 @@ pub(super) fn json(run: &RunData) -> serde_json::Value {
             "seed": counts.seed,
             "trace_hash": counts.trace_hash,
             "metrics": metrics.collect::<serde_json::Map<_, _>>(),
+            "units": UNITS.iter().map(|(name, unit)| ((*name).to_owned(), (*unit).into())).collect::<serde_json::Map<_, _>>(),
             "consumers": consumers.collect::<Vec<_>>(),
         })
     };

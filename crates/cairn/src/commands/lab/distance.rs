@@ -63,7 +63,15 @@ fn options(runs: &Path, repeats: Option<u32>) -> Result<Options, ToolError> {
     Ok(Options { repeats, controls: false, build: build(), ..all })
 }
 
+/// Whether the profile can be written when it is known, some minutes from now. What is there stays as it is.
+fn look_for_room(file: &Path) -> Result<(), ToolError> {
+    let is_new = !file.exists();
+    std::fs::File::options().append(true).create(true).open(file).map_err(ToolError::file(file))?;
+    if is_new { std::fs::remove_file(file).map_err(ToolError::file(file)) } else { Ok(()) }
+}
+
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Outcome {
+    look_for_room(&arguments.file)?;
     let mut screen = Screen::new(false, Form::of(arguments.json))?;
     let options = options(&arguments.runs, Some(arguments.repeats))?;
     let profile =
@@ -123,4 +131,20 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Outcome {
         output::text(&out)?;
     }
     Ok(ExitCode::from(if within == list.len() { 0 } else { 3 }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_that_could_not_be_written_is_refused_before_anything_is_measured() {
+        assert!(look_for_room(Path::new("/nosuch/profile.toml")).is_err());
+        let file = std::env::temp_dir().join(format!("cairn-profile-{}", std::process::id()));
+        assert!(look_for_room(&file).is_ok() && !file.exists(), "it leaves nothing");
+        std::fs::write(&file, "x").unwrap();
+        assert!(look_for_room(&file).is_ok());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "x");
+        std::fs::remove_file(&file).unwrap();
+    }
 }

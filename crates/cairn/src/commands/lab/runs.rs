@@ -120,8 +120,7 @@ pub(super) fn results(folders: &[PathBuf], markdown: bool, pictures: Option<&Pat
     }
     let open: Vec<&RunData> = runs.iter().filter(|run| !run.record.complete).collect();
     for run in &open {
-        let folder = run.folder.path().display();
-        tell!("cairn: {folder} is not complete; go on with it: cairn lab resume {folder}");
+        tell!("cairn: {} is not complete; {}", run.folder.path().display(), run.folder.going_on());
     }
     let damaged: Vec<&RunData> = runs.iter().filter(|run| run.is_damaged).collect();
     for run in &damaged {

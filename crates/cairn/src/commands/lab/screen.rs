@@ -1,5 +1,6 @@
 //! What a person sees while a run goes on.
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,6 +27,9 @@ pub(super) struct Screen {
     form: Form,
     folder: Option<PathBuf>,
     repeats: Repeats,
+    /// The virtual time of repeats that go on beside each other.
+    virtual_time: VirtualTime,
+    sampled: Option<Instant>,
     /// In virtual time there is little to wait for: only a terminal is told of every step.
     pub(super) brief: bool,
 }
@@ -37,9 +41,37 @@ struct Repeats {
     all: u64,
 }
 
+/// How much of the virtual time of all repeats is done.
+#[derive(Default)]
+struct VirtualTime {
+    /// When this run began, or went on.
+    before: Option<f64>,
+    share: f64,
+    /// Repeats that are done, and all, once one is.
+    repeats: Option<(usize, usize)>,
+}
+
+impl VirtualTime {
+    fn pass(&mut self, share: f64) {
+        self.before.get_or_insert(share);
+        self.share = share;
+    }
+
+    /// How much is done after so many seconds, and how long the rest will take at this pace.
+    fn words(&self, passed: f64) -> String {
+        let before = self.before.unwrap_or(0.0);
+        let of_rest = if before < 1.0 { (self.share - before) / (1.0 - before) } else { 0.0 };
+        let left = (of_rest > 0.0).then(|| passed / of_rest - passed);
+        let left = left.map_or_else(String::new, |left| format!(", {} left", span(left)));
+        let repeats =
+            self.repeats.map_or_else(String::new, |(done, all)| format!("; {done} of {all} repeats"));
+        format!("  {:.0} %{left}{repeats}", self.share * 100.0)
+    }
+}
+
 impl Screen {
     pub(super) fn new(in_virtual_time: bool, form: Form) -> Result<Self, ToolError> {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = is_terminal(&std::io::stderr());
         Ok(Screen {
             terminal,
             brief: in_virtual_time && !terminal,
@@ -51,6 +83,8 @@ impl Screen {
             form,
             folder: None,
             repeats: Repeats { before: 0, all: 1 },
+            virtual_time: VirtualTime::default(),
+            sampled: None,
         })
     }
 
@@ -96,7 +130,11 @@ impl Screen {
         let is_wrong = |invalid: &[String]| !invalid.is_empty();
         match progress {
             Progress::Folder(path) if self.brief => self.folder = Some(path.clone()),
-            Progress::Repeat { .. } | Progress::Step(_) | Progress::Count { .. } | Progress::Skipped
+            Progress::Repeat { .. }
+            | Progress::Step(_)
+            | Progress::Count { .. }
+            | Progress::Share(_)
+            | Progress::Skipped
                 if self.brief => {}
             Progress::Done { invalid } if self.brief && !is_wrong(invalid) => {}
             Progress::Folder(path) => {
@@ -125,16 +163,31 @@ impl Screen {
                 self.line(&format!("  NOT VALID, and not used in means: {}", invalid.join("; ")));
             }
             Progress::Count { done, all } => {
-                self.status(&format!("  {done} of {all} repeats"));
+                self.virtual_time.repeats = Some((*done, *all));
+                self.show_virtual_time();
+            }
+            Progress::Share(share) => {
+                self.virtual_time.pass(*share);
+                self.show_virtual_time();
             }
             Progress::Skipped => self.line("  done before"),
         }
+    }
+
+    fn show_virtual_time(&mut self) {
+        let words = self.virtual_time.words(self.began.elapsed().as_secs_f64());
+        self.status(&words);
     }
 
     fn sample(&mut self, event: &lab::order::Event) {
         let lab::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event else {
             return;
         };
+        // In virtual time there are more than anybody reads.
+        if self.sampled.is_some_and(|sampled| sampled.elapsed() < REFRESH) {
+            return;
+        }
+        self.sampled = Some(Instant::now());
         let part = (seconds / self.seconds.max(0.1)).clamp(0.0, 1.0);
         let marks = (0..24).map(|mark| if f64::from(mark) < part * 24.0 { '█' } else { '·' });
         let bar: String = marks.collect();
@@ -159,7 +212,7 @@ pub(super) struct ReadingLine {
 
 impl ReadingLine {
     pub(super) fn new() -> Self {
-        ReadingLine { terminal: std::io::stderr().is_terminal(), began: Instant::now(), shown: None }
+        ReadingLine { terminal: is_terminal(&std::io::stderr()), began: Instant::now(), shown: None }
     }
 
     pub(super) fn show(&mut self, read: ReadProgress) {
@@ -192,13 +245,23 @@ const REFRESH: Duration = Duration::from_millis(200);
 
 /// As much of a text as a line of the terminal holds: one that wraps could not be replaced.
 fn one_line(text: &str) -> String {
-    output::printable(text).chars().take(terminal_width().saturating_sub(1).max(20)).collect()
+    output::printable(text).chars().take(terminal_width().saturating_sub(1).max(1)).collect()
 }
 
 /// Shows something on standard error. A screen that is gone shows nothing, and the run goes on.
 fn put(text: &str) {
     let mut screen = std::io::stderr().lock();
     let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
+}
+
+/// Does somebody look at it through a terminal that can do more than write one line after the other?
+pub(super) fn is_terminal(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && has_commands(std::env::var_os("TERM").as_deref())
+}
+
+/// Whether a terminal of that name takes commands, for colours and for a line that is written anew.
+fn has_commands(name: Option<&OsStr>) -> bool {
+    name.is_none_or(|name| name != "dumb")
 }
 
 /// How many columns the terminal has.
@@ -213,18 +276,41 @@ pub(super) fn time_left(share: f64, passed: f64) -> String {
     if share <= 0.0 {
         return "0 %".to_owned();
     }
-    let left = passed / share - passed;
-    let words = match left {
-        left if left < 90.0 => format!("{left:.0} s"),
-        left if left < 5400.0 => format!("{:.0} min", left / 60.0),
-        left => format!("{:.1} h", left / 3600.0),
-    };
-    format!("{:.0} %, {words} left", share * 100.0)
+    format!("{:.0} %, {} left", share * 100.0, span(passed / share - passed))
+}
+
+/// So many seconds, as people say it.
+fn span(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3600.0),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_that_can_only_write_lines_is_told_nothing_else() {
+        assert!(has_commands(None) && has_commands(Some(OsStr::new("xterm"))));
+        assert!(!has_commands(Some(OsStr::new("dumb"))));
+    }
+
+    #[test]
+    fn who_waits_for_virtual_time_is_told_of_its_share_and_of_the_time_left_of_this_session() {
+        let mut time = VirtualTime::default();
+        assert_eq!(time.words(1.0), "  0 %");
+        time.pass(0.5);
+        assert_eq!(time.words(1.0), "  50 %", "that was done before");
+        time.pass(0.75);
+        time.repeats = Some((3, 8));
+        assert_eq!(time.words(10.0), "  75 %, 10 s left; 3 of 8 repeats");
+        let mut time = VirtualTime::default();
+        time.pass(1.0);
+        assert_eq!(time.words(10.0), "  100 %");
+    }
 
     #[test]
     fn who_waits_for_a_run_to_be_read_is_told_of_its_repeats_and_of_the_time_left() {

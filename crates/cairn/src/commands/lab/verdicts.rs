@@ -1,12 +1,14 @@
 //! What is said of a run when it is done: each verdict on a line, or all as JSON, and the exit code.
 
-use std::io::IsTerminal;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
+use lab::analysis::RepeatResult;
 use lab::report::{CaseData, Conclusion, Outcome, RunData, conclusion, result_rows, verdicts};
 
 use super::counts;
+use super::screen::is_terminal;
 use crate::tool::output::Colour;
 use crate::tool::{ToolError, output};
 
@@ -52,8 +54,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 lines(run)?;
             }
             if !run.record.complete {
-                let folder = folder.display();
-                output::line(format_args!("not complete: `cairn lab resume {folder}` goes on with it"))?;
+                output::line(format_args!("not complete; {}", run.folder.going_on()))?;
             }
             ways_out(run);
             output::line(format_args!("report: {}", report.display()))?;
@@ -100,7 +101,7 @@ pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
 
 /// Each verdict, and what is not as the run left it.
 fn statements(run: &RunData) -> Result<(), ToolError> {
-    let in_colour = has_colour(std::io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
+    let in_colour = has_colour(is_terminal(&std::io::stdout()), std::env::var_os("NO_COLOR").as_deref());
     for verdict in &verdicts(run) {
         let (found, spread) = verdict.found();
         let measured = spread.map_or_else(|| found.clone(), |spread| format!("{found} {spread}"));
@@ -116,6 +117,13 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
     }
     for note in run.notes() {
         output::line(format_args!("  {}", one_line(&note)))?;
+    }
+    for case in run.cases.iter().filter(|case| !case.is_valid()) {
+        let reasons: BTreeSet<String> = case.results.iter().flat_map(RepeatResult::reasons).collect();
+        let reasons: Vec<String> = reasons.into_iter().collect();
+        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        let of = if case.plan.case.is_empty() { String::new() } else { format!(" of [{}]", case.plan.case) };
+        output::line(format_args!("  {}", one_line(&format!("no valid repeat{of}{why}"))))?;
     }
     Ok(())
 }

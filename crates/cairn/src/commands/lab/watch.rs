@@ -1,7 +1,7 @@
 //! Follow a run that goes on in another terminal, by the files it writes.
 
 use std::fs;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -11,6 +11,7 @@ use lab::run::{RunFolder, RunRecord};
 use serde_json::{Value, json};
 
 use super::Outcome;
+use super::screen::is_terminal;
 use super::verdicts::Form;
 use crate::tool::ToolError;
 use crate::tool::output::{self, printable};
@@ -27,7 +28,7 @@ pub(super) fn watch(folder: Option<PathBuf>, runs: &Path, form: Form) -> Outcome
         return watch_for_programs(&folder);
     }
     let mut out = std::io::stdout().lock();
-    let live = out.is_terminal();
+    let live = is_terminal(&out);
     let pause = Duration::from_millis(if live { 500 } else { 5000 });
     loop {
         let record = folder.record().map_err(ToolError::file(folder.path()))?;

@@ -12,16 +12,19 @@ use crate::experiment::read::findings::Finding;
 /// Of more cases than these nobody looks whether two are one.
 const MAX_COMPARED: usize = 1000;
 
-/// Cases whose names differ in blanks only: a report shows them as one name.
+/// Cases whose names differ in blanks or capitals only: a reader takes them for one name.
 pub(super) fn names(variants: &[Variant]) -> Vec<Finding> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut findings = Vec::new();
     for variant in variants {
-        let plain = variant.name.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = variant.name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let Some(other) = seen.insert(plain, &variant.name) else { continue };
         findings.push(Finding {
             key: variant.key.clone(),
-            message: format!("the cases \"{other}\" and \"{}\" differ in blanks only", variant.name),
+            message: format!(
+                "the cases \"{other}\" and \"{}\" differ in blanks or capitals only",
+                variant.name
+            ),
             suggestion: Some("give one another name".to_owned()),
             ..Finding::default()
         });
@@ -132,7 +135,7 @@ mod tests {
             told(&format!("[[case]]\nname = 'x y'\n[[case]]\nname = '{name}'\n{set}\n"))
         };
         for name in [" x y", "x  y", "x y "] {
-            assert!(cases(name).contains("differ in blanks only"), "{}", cases(name));
+            assert!(cases(name).contains("differ in blanks or capitals only"), "{}", cases(name));
         }
         assert_eq!(cases("xy"), "");
     }

@@ -1,7 +1,8 @@
 //! Bounds of statements that are decided before anything runs: by what a measure can be, and by how it must
 //! stand to another.
 
-use super::relation::{Range, Relation, is_strict, least_begun, range, relation};
+use super::limits::{Limit, limits};
+use super::relation::{Range, Relation, is_less, is_strict, least_begun, range, relation};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::plan::Plan;
@@ -11,14 +12,20 @@ use crate::experiment::read::findings::Finding;
 ///
 /// A file is refused where that is so in every case. In one case of a sweep it is so by chance, and no
 /// verdict on it says anything.
-pub(crate) fn decided(plan: &Plan, expect: &Expect) -> Option<String> {
+pub(crate) fn decided(plan: &Plan, expect: &Expect, is_virtual: bool) -> Option<String> {
     let measure = here(plan, &expect.value)?;
-    bounds(plan, expect, &measure).into_iter().next().map(|bound| bound.message)
+    bounds(plan, expect, &measure, is_virtual).into_iter().next().map(|bound| bound.message)
 }
 
-/// All bounds of a statement that are decided.
-pub(super) fn bounds(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
-    [by_its_range(plan, expect, measure), by_arithmetic(plan, expect, measure)].concat()
+/// All bounds of a statement that are decided, each field once.
+pub(super) fn bounds(plan: &Plan, expect: &Expect, measure: &Measure, is_virtual: bool) -> Vec<Undecidable> {
+    let mut list = [by_its_range(plan, expect, measure), by_arithmetic(plan, expect, measure)].concat();
+    for limit in limits(plan, measure, is_virtual) {
+        list.extend(by_a_limit(expect, measure, &limit));
+    }
+    let mut fields = std::collections::BTreeSet::new();
+    list.retain(|bound| fields.insert(bound.field));
+    list
 }
 
 /// A measure that is of this plan's case.
@@ -57,12 +64,64 @@ impl Undecidable {
 
 const WITHIN: &str = "write a bound between what can happen";
 
+/// The bounds of a statement that are numbers.
+struct Numbers {
+    at_least: Option<f64>,
+    more_than: Option<f64>,
+    at_most: Option<f64>,
+    less_than: Option<f64>,
+    /// What the value must be between, where it must be about a number.
+    about: Option<[f64; 2]>,
+}
+
+impl Numbers {
+    fn of(expect: &Expect) -> Self {
+        let times = expect.times.unwrap_or(1.0);
+        let bound = |bound: &Option<toml::Value>| number(bound.as_ref()).map(|number| number * times);
+        let part = expect.within.map_or(0.2, |share| share.0);
+        let around = |about: f64| [about - about.abs() * part, about + about.abs() * part];
+        Numbers {
+            at_least: bound(&expect.at_least),
+            more_than: bound(&expect.more_than),
+            at_most: bound(&expect.at_most),
+            less_than: bound(&expect.less_than),
+            about: expect.about_number().map(around),
+        }
+    }
+}
+
+/// Bounds that no result of a run that counts meets, or none misses. What the file says to be so by
+/// construction may well be what its settings leave no choice of.
+fn by_a_limit(expect: &Expect, measure: &Measure, limit: &Limit) -> Vec<Undecidable> {
+    let Numbers { at_least, more_than, at_most, less_than, about } = Numbers::of(expect);
+    let Limit { least, most, beyond, why, instead } = limit;
+    let mut list = Vec::new();
+    let mut tell = |field, bound: Option<f64>, is_so: &dyn Fn(f64) -> bool, what: &str| {
+        let Some(bound) = bound.filter(|bound| is_so(*bound)) else { return };
+        let message = format!("`{measure}` {why}: {what} ({bound})");
+        let or = if what == ALWAYS { ", or `by_construction` with the setting that makes it so" } else { "" };
+        list.push(Undecidable::new(field, message, &format!("{instead}{or}")));
+    };
+    tell("at_least", at_least, &|bound| bound > *beyond, NEVER);
+    tell("more_than", more_than, &|bound| bound >= *beyond, NEVER);
+    tell("at_most", at_most, &|bound| bound < *least, NEVER);
+    tell("less_than", less_than, &|bound| bound <= *least, NEVER);
+    tell("about", about.map(|[low, _]| low), &|low| low > *beyond, NEVER);
+    tell("about", about.map(|[_, high]| high), &|high| high < *least, NEVER);
+    if expect.by_construction.is_none() {
+        tell("at_least", at_least, &|bound| bound <= *least, ALWAYS);
+        tell("more_than", more_than, &|bound| bound < *least, ALWAYS);
+        tell("at_most", at_most, &|bound| bound >= *most, ALWAYS);
+        tell("less_than", less_than, &|bound| bound > *most, ALWAYS);
+        let is_wide = |_: f64| about.is_some_and(|[low, high]| low <= *least && high >= *most);
+        tell("about", expect.about_number(), &is_wide, ALWAYS);
+    }
+    list
+}
+
 /// Bounds that lie at the ends of what a measure can be, or beyond them.
 fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
-    let times = expect.times.unwrap_or(1.0);
-    let bound = |bound: &Option<toml::Value>| number(bound.as_ref()).map(|number| number * times);
-    let (at_least, more_than) = (bound(&expect.at_least), bound(&expect.more_than));
-    let (at_most, less_than) = (bound(&expect.at_most), bound(&expect.less_than));
+    let Numbers { at_least, more_than, at_most, less_than, about } = Numbers::of(expect);
     let Range { least, most } = range(plan, measure);
     let range = match most.is_finite() {
         true if least >= most => format!("always {most}"),
@@ -96,9 +155,9 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecida
         VALID,
     );
     tell("more_than", more_than.filter(|bound| *bound >= least), &|bound| bound < begun, VALID);
-    let within = expect.about.map_or(0.0, |about| about.abs() * expect.within.map_or(0.2, |share| share.0));
-    tell("about", expect.about, &|about| about + within < least || about - within > most, NEVER);
-    tell("about", expect.about, &|about| about - within <= least && about + within >= most, ALWAYS);
+    let [low, high] = about.unwrap_or_default();
+    tell("about", expect.about_number(), &|_| high < least || low > most, NEVER);
+    tell("about", expect.about_number(), &|_| low <= least && high >= most, ALWAYS);
     let pairs = [(more_than, at_most), (at_least, less_than), (more_than, less_than)];
     let empty = pairs.into_iter().filter_map(|(low, high)| low.filter(|low| Some(*low) == high));
     let told =
@@ -113,6 +172,7 @@ const NEVER: &str = "no result is as stated";
 const ALWAYS: &str = "no result contradicts this";
 /// Decided by arithmetic, but for the case in which there is nothing to compare.
 const ALMOST_ALWAYS: &str = "this is decided by arithmetic, unless both are equal, which says nothing";
+const ALMOST_NEVER: &str = "no result is as stated, unless both are equal, which says nothing";
 
 /// What is held against what is never above it, or below it, or against itself.
 fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
@@ -144,6 +204,8 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
             "same_as" if is_same => NEVER,
             "at_most" if lower => ALWAYS,
             "at_least" if higher => ALWAYS,
+            "at_least" if lower && is_less(&one, &other) => ALMOST_NEVER,
+            "at_most" if higher && is_less(&one, &other) => ALMOST_NEVER,
             "more_than" | "falls" if lower => NEVER,
             "less_than" | "rises" if higher => NEVER,
             "less_than" | "rises" if lower && is_strict(&one, &other) => ALMOST_ALWAYS,
@@ -160,4 +222,129 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
         list.push(Undecidable::new(field, message, "name another measure, or `times`"));
     }
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    /// Ten files from `c` and pings to it, over two links of 50 Mbit/s and 2 ms.
+    const TEN_FILES: &str = r#"
+title = "t"
+duration = "15 s"
+[node]
+a = {}
+b = {}
+c = {}
+[defaults.link]
+rate = "50 Mbit/s"
+delay = "2 ms"
+[link]
+a-b = {}
+b-c = {}
+[[route]]
+prefix = "/f"
+path = ["a", "b", "c"]
+[[route]]
+prefix = "/p"
+path = ["a", "b", "c"]
+[content.files]
+prefix = "/f"
+at = "c"
+count = 10
+size = "1 MB"
+[download.files]
+at = "a"
+content = "files"
+[ping.probe]
+at = "a"
+to = "c"
+prefix = "/p"
+count = 100
+every = "100 ms"
+"#;
+
+    #[test]
+    fn a_statement_that_no_run_that_counts_can_miss_or_meet_is_a_mistake() {
+        let said = |value: &str, bound: &str| {
+            let text = format!("{TEN_FILES}[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
+            Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        for (value, bound, wrong) in [
+            ("files.unfinished", "less_than = 1", "is not valid, for `gates.unfinished` allows 0 %"),
+            ("files.unfinished", "at_most = 0", "is not valid, for `gates.unfinished` allows 0 %"),
+            ("files.finished", "at_least = 10", "no result contradicts this (10)"),
+            ("files.finished", "more_than = 9", "no result contradicts this (9)"),
+            ("files.finished", "less_than = 10", "no result is as stated (10)"),
+            ("files.finished", "at_least = \"files.started\"", "are one number"),
+            ("files.finished", "same_as = \"files.started\"", "are one number"),
+            ("files.started", "about = 10\nwithin = \"1 %\"", "no result contradicts this (10)"),
+            ("b.busy.mean", "at_most = 100", "is a part of what its processor has, 100 %"),
+            ("b.cpu.mean", "at_most = 1000", "is a part of what its processor has, 100 %"),
+            ("b.waited.mean", "at_most = 100", "is a part of what its processor has, 100 %"),
+            ("probe.loss", "at_most = 99.99", "as soon as one of a hundred is answered"),
+            ("files.goodput", "more_than = 0", "no result contradicts this (0)"),
+            ("files.goodput", "at_most = 62_500_000", "write a bound below 50 Mbit/s"),
+            ("files.goodput", "at_least = 7_000_000", "no result is as stated (7000000)"),
+            ("b.goodput", "at_least = 7_000_000", "carried by the link"),
+            ("b.load.max", "at_least = 120", "carried by the link"),
+            ("b.out_data", "at_most = \"b.in_data\"\ntimes = 1e9", "1000000000 times another measure"),
+            ("b.out_data", "at_most = \"b.in_interests\"", "never above"),
+            ("b.in_interests", "at_least = \"b.in_data\"", "never below"),
+            ("b.goodput", "same_as = \"a.goodput\"\nmargin = \"99.9 %\"", "a margin of 50 % or more"),
+            ("probe.rtt.min", "at_least = 8", "write a bound above 8 ms, or `by_construction`"),
+            ("probe.rtt.min", "at_most = 7", "no result is as stated (7)"),
+            ("files.duration.max", "more_than = 0", "more than 0.008 s"),
+            ("files.duration.max", "at_most = 15", "the run ends 14 s after the first of it begins"),
+            ("files.duration.max", "at_most = 16", "the run ends 14 s after the first of it begins"),
+            ("a.goodput.mean", "at_least = \"a.throughput.mean\"", "unless both are equal"),
+        ] {
+            let shown = said(value, bound);
+            assert!(shown.contains(wrong), "{value} {bound}: {shown}");
+        }
+        for (value, bound) in [
+            ("files.unfinished", "at_most = 0\nby_construction = \"the 10 files have 15 s: `duration`\""),
+            ("files.finished", "at_least = 9\n[gates]\nunfinished = \"20 %\""),
+            ("b.busy.mean", "at_most = 90"),
+            ("b.busy.max", "less_than = 100\n[sample]\n"),
+            ("probe.loss", "at_most = 20"),
+            ("files.goodput", "at_most = 6_000_000"),
+            ("b.goodput", "same_as = \"a.goodput\"\nmargin = \"49 %\""),
+            ("b.in_interests", "more_than = \"b.in_data\"\n[measure]\nfrom = \"1 s\""),
+            ("probe.rtt.min", "at_least = 8.1"),
+            ("probe.rtt.min", "at_least = 8\nby_construction = \"each link has a delay: link.*.delay\""),
+            ("files.duration.max", "at_most = 13.9"),
+            ("a.goodput.mean", "at_least = \"a.throughput.mean\"\ntimes = 0.9"),
+        ] {
+            let shown = said(value, &bound.replace("\n[sample]\n", ""));
+            assert!(shown.is_empty() || shown.contains("depends on how often"), "{value} {bound}: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_a_store_may_answer_or_nobody_has_bounded_is_decided_by_no_link() {
+        let said = |text: &str| {
+            Experiment::parse("x", "x.toml", text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        let expect =
+            |value: &str, bound: &str| format!("[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
+        let fast = expect("files.goodput", "at_least = 7_000_000");
+        // Files that come a second time may stand in the store of the node.
+        let twice = TEN_FILES.replace("content = \"files\"", "content = \"files\"\ncount = 20");
+        assert_eq!(said(&format!("{twice}{fast}")), "");
+        let other = "[download.others]\nat = \"a\"\ncontent = \"files\"\n";
+        assert_eq!(said(&format!("{TEN_FILES}{other}{fast}")), "");
+        // So may one that another node has fetched.
+        let soon = expect("files.duration.min", "at_most = 0.004");
+        assert!(said(&format!("{TEN_FILES}{soon}")).contains("no result is as stated"));
+        let near = other.replace("\"a\"", "\"b\"");
+        assert_eq!(said(&format!("{TEN_FILES}{near}{soon}")), "");
+        // A link that becomes faster, or one without a rate.
+        let event =
+            "[[event]]\nat = \"5 s\"\naction = \"link-change\"\nlink = \"a-b\"\nrate = \"90 Mbit/s\"\n";
+        let faster = said(&format!("{TEN_FILES}{event}{fast}"));
+        assert!(!faster.contains("carried by"), "{faster}");
+        let unbound = TEN_FILES.replace("rate = \"50 Mbit/s\"\n", "");
+        assert_eq!(said(&format!("{unbound}{fast}")), "");
+    }
 }

@@ -1,5 +1,6 @@
 //! What expectations name must be measured in the experiment.
 
+use crate::experiment::bounds::wrong_unit;
 use crate::experiment::measure::{
     CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES,
     SUMMARIES, WORKLOAD_VALUES,
@@ -16,7 +17,15 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
     let mut findings = Vec::new();
     for (number, expect) in plan.evaluation.expectations.iter().enumerate() {
         let key = format!("expect.{number}");
+        let units = wrong_units(plan, expect);
+        let is_told = |field: &str, text: &str| {
+            let bound = expect.texts().into_iter().find(|(key, bound)| *key == field && *bound == text);
+            bound.is_some() && units.iter().any(|(key, ..)| *key == field)
+        };
         let mut check = |field: &str, text: &str| {
+            if is_told(field, text) {
+                return;
+            }
             if let Err((message, suggestion)) = known(plan, cases, text) {
                 findings.push(Finding {
                     key: format!("{key}.{field}"),
@@ -30,6 +39,12 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
         for (field, text) in expect.others() {
             check(field, text);
         }
+        findings.extend(units.into_iter().map(|(field, message, suggestion)| Finding {
+            key: format!("{key}.{field}"),
+            message,
+            suggestion: Some(suggestion),
+            ..Finding::default()
+        }));
         findings.extend(senseless(expect).map(|(field, message)| Finding {
             key: format!("{key}.{field}"),
             message,
@@ -58,6 +73,27 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
     findings
 }
 
+/// Bounds that are numbers in a unit of another kind than the value's: each with its key, what is wrong, and
+/// what would be right.
+fn wrong_units(plan: &Plan, expect: &Expect) -> Vec<(&'static str, String, String)> {
+    let Ok(measure) = expect.value.parse::<Measure>() else { return Vec::new() };
+    let unit = measure.unit_in(plan);
+    let told = |(key, text): (&'static str, &str)| {
+        let (message, hint) = wrong_unit(text, &measure, unit).or_else(|| {
+            let hint = "write a number, with its unit or without".to_owned();
+            (key == "about").then(|| (format!("`{text}` is no number"), hint))
+        })?;
+        Some((key, message, hint))
+    };
+    expect.texts().into_iter().filter_map(told).collect()
+}
+
+/// What is this part of a number from it is not near it any more.
+const MAX_MARGIN: f64 = 0.5;
+
+/// More than so many times another measure, or less than such a part of it, says nothing of both.
+const MAX_TIMES: f64 = 1000.0;
+
 /// What no run could confirm, or every run.
 fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
     let itself = expect
@@ -79,20 +115,31 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
         .filter(|low| *low <= 0.0)
         .map(|low| ("at_least", format!("everything that is measured is at least {low}: this cannot fail")));
     let nothing = expect
-        .about
+        .about_number()
         .filter(|about| *about == 0.0)
         .map(|_| ("about", "a part of 0 is 0: say `at_most` with a number".to_owned()));
     let times = expect.times.filter(|times| !(times.is_finite() && *times > 0.0));
     let times = times.map(|times| ("times", format!("{times} times anything is no bound")));
-    let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= 1.0);
+    let is_measure = |bound: &Option<toml::Value>| bound.as_ref().is_some_and(toml::Value::is_str);
+    let others = [&expect.at_least, &expect.at_most, &expect.more_than, &expect.less_than];
+    let has_measure = expect.same_as.is_some() || others.into_iter().any(is_measure);
+    let far = expect.times.filter(|times| has_measure && !(1.0 / MAX_TIMES..=MAX_TIMES).contains(times));
+    let far = far.filter(|times| *times > 0.0).map(|times| {
+        ("times", format!("{times} times another measure holds anything: {MAX_TIMES} is the most, 1/{MAX_TIMES} the least"))
+    });
+    let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= MAX_MARGIN);
     let margins = [("margin", wide(expect.margin)), ("within", wide(expect.within))];
     let margins = margins.into_iter().filter(|(_, is_wide)| *is_wide);
-    let margins = margins.map(|(field, _)| (field, "a margin of 100 % or more holds nothing".to_owned()));
+    let most = MAX_MARGIN * 100.0;
+    let margins = margins.map(|(field, _)| {
+        (field, format!("a margin of {most} % or more holds hardly anything: write less than {most} %"))
+    });
     itself
         .chain(empty)
         .chain(certain)
         .chain(nothing)
         .chain(times)
+        .chain(far)
         .chain(margins)
         .collect::<Vec<_>>()
         .into_iter()

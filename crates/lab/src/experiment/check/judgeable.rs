@@ -100,6 +100,7 @@ impl Judgeable {
     /// What is wrong with what is to happen, whatever is said of it.
     fn look_at_what_happens(&mut self, experiment: &Experiment, backend: &'static str, plans: &[Plan]) {
         self.findings.extend(without_effect::routes(&experiment.file));
+        self.findings.extend(without_effect::dead_links(plans));
         for plan in plans {
             self.findings.extend(never_begun::of_plan(plan));
             self.findings.extend(without_effect::of_plan(plan));
@@ -139,7 +140,7 @@ impl Judgeable {
             let open = self.sampled.entry((key.to_owned(), field)).or_insert_with(|| why.clone());
             *open = open.take().and(why);
         }
-        let found = decided::bounds(plan, expect, &measure);
+        let found = decided::bounds(plan, expect, &measure, backend == VIRTUAL_TIME);
         let open = self.bounds.entry(key.to_owned()).or_insert_with(|| found.clone());
         open.retain(|bound| found.iter().any(|other| other.field == bound.field));
     }

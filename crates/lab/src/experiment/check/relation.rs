@@ -1,9 +1,10 @@
 //! What must hold between measures, and of each, whatever a run brings: by arithmetic, and by what the file
 //! asks for.
 
+use super::limits::is_all_finished;
 use super::measured::is_drawn_out;
 use crate::experiment::measure::{Measure, NODE_SERIES};
-use crate::experiment::plan::{Activity, Plan, Workload};
+use crate::experiment::plan::{Activity, Change, Plan, Workload};
 
 /// How one measure stands to another in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +43,23 @@ const PARTS: &[(&str, &str)] = &[
     ("goodput_interests", "throughput_interests"),
 ];
 
+/// Packets of a node that answer others of it: nobody sends Data, or a Nack, that nobody has asked for.
+const ANSWERS: &[(&str, &str)] = &[
+    ("in_data", "out_interests"),
+    ("in_nacks", "out_interests"),
+    ("out_data", "in_interests"),
+    ("out_nacks", "in_interests"),
+    ("in_data", "in_interests"),
+];
+
 /// Parts that are all of it only where there is nothing: frames have headers.
 const LESS: &[&str] = &["goodput", "goodput_interests"];
+
+/// Is a measure that is never above another less than that wherever there is anything?
+pub(super) fn is_less(one: &Measure, two: &Measure) -> bool {
+    one.quantity != two.quantity
+        && [one, two].into_iter().any(|measure| LESS.contains(&measure.quantity.as_str()))
+}
 
 /// Are two measures that stand to each other in a relation never equal, but where nothing differs or happens?
 /// A part may well be the whole, such as of transfers that are finished.
@@ -64,8 +80,15 @@ pub(super) fn relation(plan: &Plan, one: &Measure, two: &Measure) -> Option<Rela
     if one.quantity == two.quantity {
         return of_summaries(summaries, is_series(plan, one));
     }
-    let is_part =
-        |part: &Measure, whole: &Measure| PARTS.contains(&(part.quantity.as_str(), whole.quantity.as_str()));
+    let is_part = |part: &Measure, whole: &Measure| {
+        let both = (part.quantity.as_str(), whole.quantity.as_str());
+        PARTS.contains(&both) || ANSWERS.contains(&both) && answers(plan, part, whole)
+    };
+    let is_done =
+        [one, two].iter().all(|measure| matches!(measure.quantity.as_str(), "finished" | "started"));
+    if is_done && summaries == ["mean"; 2] && is_all_finished(plan, &one.subject) {
+        return Some(Relation::Same);
+    }
     let as_parts = |summaries: [&str; 2]| {
         let relation = of_summaries(summaries, is_series(plan, one))?;
         let keeps_order = !summaries.iter().any(|word| ["deviation", "count"].contains(word));
@@ -78,6 +101,20 @@ pub(super) fn relation(plan: &Plan, one: &Measure, two: &Measure) -> Option<Rela
     } else {
         None
     }
+}
+
+/// Does each packet of the one kind answer one of the other, at most? So it is where no packet comes twice,
+/// all of the run counts, and no forwarder sends on more Interests than it has received.
+fn answers(plan: &Plan, part: &Measure, whole: &Measure) -> bool {
+    let Some(node) = plan.node(&part.subject).and_then(|node| plan.nodes.get(node)) else { return false };
+    let window = plan.evaluation.window;
+    let is_whole = window.from_ns.is_none() && window.until_ns.is_none();
+    let is_plain = plan.links.iter().all(|link| link.shared.is_none() && link.simulated.duplicate == 0.0);
+    let is_kept = !plan.events.iter().any(|event| matches!(event.change, Change::Restart(_)));
+    let forwarder = &node.forwarder;
+    let sends_once = forwarder.strategy.as_ref().is_none_or(|strategy| strategy == "best-route");
+    let is_sent_on = part.quantity == "in_data" && whole.quantity == "in_interests";
+    is_whole && is_plain && is_kept && (!is_sent_on || sends_once && forwarder.settings.is_none())
 }
 
 /// How two summaries of the same numbers stand to each other. None of the numbers is below 0.
@@ -106,8 +143,7 @@ fn is_series(plan: &Plan, measure: &Measure) -> bool {
 /// The summary of a measure; the mean wherever it is the same, as of a single number.
 fn summary<'a>(plan: &Plan, measure: &'a Measure) -> &'a str {
     let word = measure.summary.as_str();
-    let is_number = !is_series(plan, measure) && !is_drawn_out(plan, measure);
-    if is_number && !["deviation", "count"].contains(&word) { "mean" } else { word }
+    if is_number(plan, measure) && !["deviation", "count"].contains(&word) { "mean" } else { word }
 }
 
 /// The least and the most that a measure can be.
@@ -117,9 +153,23 @@ pub(super) struct Range {
     pub(super) most: f64,
 }
 
+/// Does it come as one number a repeat?
+fn is_number(plan: &Plan, measure: &Measure) -> bool {
+    !is_series(plan, measure) && !is_drawn_out(plan, measure)
+}
+
+/// Is it one of the numbers that were measured, or between the least and the greatest of them?
+pub(super) fn is_value(plan: &Plan, measure: &Measure) -> bool {
+    match measure.summary.as_str() {
+        "deviation" | "count" => false,
+        "sum" => is_number(plan, measure),
+        _ => true,
+    }
+}
+
 /// The range of a measure: by what it is, and by what the file asks for.
 pub(super) fn range(plan: &Plan, measure: &Measure) -> Range {
-    let is_number = !is_series(plan, measure) && !is_drawn_out(plan, measure);
+    let is_number = is_number(plan, measure);
     let only = |number| Range { least: number, most: number };
     let most = match measure.summary.as_str() {
         "count" if is_number => return only(1.0),
@@ -150,7 +200,7 @@ fn most(plan: &Plan, measure: &Measure) -> Option<f64> {
     let of = plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject);
     match measure.quantity.as_str() {
         "started" | "finished" | "unfinished" => of.map(asked).sum(),
-        "duration" => of.map(|workload| longest(plan, workload)).reduce(f64::max),
+        "duration" => of.map(|workload| longest(plan, workload) + STOPPING_S).reduce(f64::max),
         _ => None,
     }
 }
@@ -184,8 +234,10 @@ pub(super) fn least_begun(plan: &Plan, measure: &Measure) -> Option<f64> {
     (is_whole && is_number && measure.quantity == "started").then(|| of.map(least).sum())?
 }
 
-/// Seconds from when a workload begins until the run has ended, and what real ones take to be stopped.
-fn longest(plan: &Plan, workload: &Workload) -> f64 {
-    const STOPPING_S: f64 = 5.0;
-    plan.schedule.duration_ns.saturating_sub(workload.start_ns) as f64 / 1e9 + STOPPING_S
+/// What real workloads take to be stopped.
+const STOPPING_S: f64 = 5.0;
+
+/// Seconds from when a workload begins until the run ends.
+pub(super) fn longest(plan: &Plan, workload: &Workload) -> f64 {
+    plan.schedule.duration_ns.saturating_sub(workload.start_ns) as f64 / 1e9
 }

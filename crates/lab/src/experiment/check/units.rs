@@ -1,6 +1,6 @@
 //! What measures are counted in: two of different units are never more or less than each other.
 
-use crate::experiment::measure::{Measure, NODE_SERIES};
+use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::plan::Plan;
 use crate::experiment::read::findings::Finding;
@@ -25,26 +25,15 @@ pub(super) fn of_expectation(plan: &Plan, expect: &Expect, key: &str) -> Vec<Fin
 
 /// What a measure is counted in, in words.
 fn unit(plan: &Plan, measure: &Measure) -> &'static str {
-    let is_of_node = plan.node(&measure.subject).is_some();
-    let of_one = match measure.quantity.as_str() {
-        "cpu" | "busy" | "waited" | "throttled" | "load" | "loss" | "object_hits" | "byte_hits"
-        | "cache_hits" => "percent",
-        "memory" | "table_bytes" | "sent" | "received" | "served_bytes" => "bytes",
-        "goodput" | "goodput_interests" | "throughput" | "throughput_interests" => "bytes a second",
-        "propagated" | "noted" | "answered" | "expired" | "repeated_names" => "a number a second",
-        "retransmissions" if is_of_node => "a number a second",
-        "duration" | "processor" => "seconds",
-        "rtt" => "milliseconds",
-        "fairness" => "parts of 1",
+    match measure.unit_in(plan) {
+        "%" => "percent",
+        "B" => "bytes",
+        "B/s" => "bytes a second",
+        "1/s" => "a number a second",
+        "s" => "seconds",
+        "ms" => "milliseconds",
+        _ if measure.quantity == "fairness" && measure.summary != "count" => "parts of 1",
         _ => "a number",
-    };
-    let is_series = is_of_node && NODE_SERIES.iter().any(|(word, _)| *word == measure.quantity);
-    match (measure.summary.as_str(), of_one) {
-        ("count", _) => "a number",
-        // The sum over a time of what is counted by the second is the total.
-        ("sum", "bytes a second") if is_series => "bytes",
-        ("sum", "a number a second") if is_series => "a number",
-        _ => of_one,
     }
 }
 

@@ -1,13 +1,13 @@
 //! What a file says and no run heeds: a factor of nothing, a number of pings that the run has no time for, a
 //! control in which nobody asks for anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table as Content, Value};
 
 use super::decided::number;
 use crate::experiment::model::{Expect, File};
-use crate::experiment::plan::{Activity, Change, Plan};
+use crate::experiment::plan::{Activity, Change, EventPlan, Plan};
 use crate::experiment::read::findings::Finding;
 use crate::experiment::reference::describe::{Described, Table};
 use crate::experiment::units::Size;
@@ -19,7 +19,7 @@ pub(super) fn of_expectation(expect: &Expect, key: &str) -> Vec<Finding> {
         ("at_most", number(expect.at_most.as_ref())),
         ("more_than", number(expect.more_than.as_ref())),
         ("less_than", number(expect.less_than.as_ref())),
-        ("about", expect.about),
+        ("about", expect.about_number()),
     ];
     let is_bound = [&expect.at_least, &expect.at_most, &expect.more_than, &expect.less_than];
     let has_factor = is_bound.iter().any(|bound| bound.is_some()) || expect.same_as.is_some();
@@ -107,6 +107,27 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
     findings
 }
 
+/// Links that lose every packet in all cases, as long as a run lasts.
+pub(super) fn dead_links(plans: &[Plan]) -> Vec<Finding> {
+    let dead = |plan: &Plan| -> BTreeSet<String> {
+        let changes = |place| {
+            let is_it = |event: &EventPlan| matches!(event.change, Change::LinkChange { link, loss: Some(_), .. } if link == place);
+            plan.events.iter().any(is_it)
+        };
+        let loses_all = plan.links.indexed().filter(|(place, link)| link.loss >= 1.0 && !changes(*place));
+        loses_all.map(|(_, link)| link.name.clone()).collect()
+    };
+    let cases = plans.iter().filter(|plan| plan.control.is_none());
+    let everywhere = cases.map(dead).reduce(|all, more| all.intersection(&more).cloned().collect());
+    let told = |name: String| Finding {
+        key: format!("link.{name}.loss"),
+        message: "every packet is lost: nothing crosses this link".to_owned(),
+        suggestion: Some("leave the link out, lose less, or let an event take it down".to_owned()),
+        ..Finding::default()
+    };
+    everywhere.unwrap_or_default().into_iter().map(told).collect()
+}
+
 /// Routes that say once more what an earlier one says.
 pub(super) fn routes(file: &File) -> Vec<Finding> {
     let plain = |prefix: &str| prefix.trim_end_matches('/').to_owned();
@@ -190,14 +211,14 @@ mod tests {
         for (rest, field) in [
             ("falls = ['p.rtt.min']\ntimes = 3", "times"),
             ("about = 5\ntimes = 2", "times"),
-            ("at_most = 3\nwithin = '50 %'", "within"),
-            ("at_most = 3\nmargin = '50 %'", "margin"),
+            ("at_most = 3\nwithin = '40 %'", "within"),
+            ("at_most = 3\nmargin = '40 %'", "margin"),
         ] {
             assert!(expect(rest).contains(&format!("expect.0.{field}: it goes with")), "{}", expect(rest));
         }
         assert!(expect("at_most = nan").contains("no result is near to that"), "{}", expect("at_most = nan"));
         assert_eq!(expect("at_most = 'p.rtt.max'\ntimes = 0.5"), "");
-        assert_eq!(expect("about = 5\nwithin = '50 %'"), "");
+        assert_eq!(expect("about = 5\nwithin = '49 %'"), "");
     }
 
     #[test]
@@ -225,6 +246,19 @@ mod tests {
         assert_eq!(told(&(up.clone() + &event(1, "down"))), "");
         let twice = up + &event(1, "down") + &event(3, "up");
         assert!(told(&twice).contains("event.2.action: `a-b` is up already"), "{}", told(&twice));
+    }
+
+    #[test]
+    fn a_link_that_loses_everything_all_the_time_is_a_mistake() {
+        let dead = ROW.replace("rate = '1 Mbit/s'", "loss = '100 %'");
+        let said = |rest: &str| {
+            let text = format!("{dead}{rest}");
+            Experiment::parse("t", "t.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        assert!(said("").contains("link.a-b.loss: every packet is lost"), "{}", said(""));
+        let event = "[[event]]\nat = '2 s'\naction = 'link-change'\nlink = 'a-b'\nloss = '1 %'\n";
+        assert_eq!(said(event), "");
+        assert_eq!(said("[[sweep]]\nkey = 'link.a-b.loss'\nvalues = ['1 %', '100 %']\n"), "");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::is_empty;
+use crate::experiment::bounds::About;
 use crate::experiment::reference::describe::tables;
 use crate::experiment::units::Share;
 
@@ -15,8 +16,9 @@ tables! {
         say: String,
         /// The measure, such as `n2.pending.max`; ` @ name` behind it names a case.
         value: String,
-        /// The measure or number that it must at least be. All of the 95 % interval must fulfil it; the same
-        /// holds for the keys below.
+        /// The measure or number that it must at least be. A number may have its unit, such as
+        /// `"14.4 Mbit/s"` or `"20 ms"`; without one it is in that of the measure. All of the 95 % interval
+        /// must fulfil it; the same holds for the keys below.
         at_least: Option<toml::Value> = "no lower bound",
         /// The measure or number that it must at most be.
         at_most: Option<toml::Value> = "no upper bound",
@@ -34,8 +36,8 @@ tables! {
         rises: Vec<String> = "none",
         /// A factor for the bound, as in "at least twice".
         times: Option<f64> = "1",
-        /// The number it must be near.
-        about: Option<f64> = "no such number",
+        /// The number it must be near, with its unit or in that of the measure.
+        about: Option<About> = "no such number",
         /// How far from that number it may be, as a part of it.
         within: Option<Share> = "20 %",
         /// What the paper says, for the table in the report.

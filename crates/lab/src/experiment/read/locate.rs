@@ -80,6 +80,18 @@ impl<'a> Locator<'a> {
                         }
                     }
                 }
+                DeValue::Array(_) if kind.starts_with("name = ") => problems.push(Problem {
+                    line: line_of(self.text, key.span().start),
+                    message: format!("each `{name}` has a name, and this is a list without names"),
+                    suggestion: Some(format!("write [{full}.NAME] in place of [[{full}]]")),
+                    key: full,
+                }),
+                DeValue::Table(_) if kind.starts_with("list of table") => problems.push(Problem {
+                    line: line_of(self.text, key.span().start),
+                    message: format!("`{name}` is a list, and this is a table"),
+                    suggestion: Some(format!("write [[{full}]] for each entry, without a name")),
+                    key: full,
+                }),
                 DeValue::Table(value) => self.walk(value, inner, &full, problems),
                 DeValue::Array(values) => {
                     for (number, value) in values.iter().enumerate() {
@@ -168,6 +180,19 @@ mod tests {
         assert_eq!(locator.line(&plain("node.a.memory")), 3);
         assert_eq!(locator.line(&plain("route.0.path")), 6);
         assert_eq!(locator.line(&plain("nothing.at.all")), 1);
+    }
+
+    #[test]
+    fn a_list_where_entries_have_names_is_told_with_its_key_and_so_is_a_table_where_they_have_none() {
+        let text = "title = \"x\"\n[[load]]\nat = \"a\"\n[route.x]\nprefix = \"/a\"\n";
+        let found = Locator::new(text).unwrap().unknown_keys();
+        let told: Vec<(usize, &str, &str)> = found
+            .iter()
+            .map(|one| (one.line, one.key.as_str(), one.suggestion.as_deref().unwrap()))
+            .collect();
+        let load = (2, "load", "write [load.NAME] in place of [[load]]");
+        assert!(told.len() == 2 && told.contains(&load), "{told:?}");
+        assert!(told.contains(&(4, "route", "write [[route]] for each entry, without a name")), "{told:?}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use self::locate::{Locator, in_words, problem_of};
 use self::named_files::{Files, named_files};
 use self::origin::Origins;
 use crate::experiment::backends;
+use crate::experiment::bounds;
 use crate::experiment::cases::controls;
 use crate::experiment::cases::{self, Variant};
 use crate::experiment::check::expectations;
@@ -108,7 +109,9 @@ impl Experiment {
         if !unknown.is_empty() {
             return Err(problems(unknown));
         }
-        let file: File = toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
+        let mut file: File =
+            toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
+        bounds::in_units(&mut file);
         let mut content: Table =
             toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
         earlier::rename(&mut content);
@@ -355,10 +358,12 @@ struct Unreadable {
 fn reread(content: &Table) -> Result<File, Unreadable> {
     let text = toml::to_string(content)
         .map_err(|error| Unreadable { message: error.to_string(), has_unknown_key: false })?;
-    toml::from_str(&text).map_err(|error| Unreadable {
+    let mut file: File = toml::from_str(&text).map_err(|error| Unreadable {
         message: in_words(error.message()).0,
         has_unknown_key: Locator::new(&text).is_ok_and(|locator| !locator.unknown_keys().is_empty()),
-    })
+    })?;
+    bounds::in_units(&mut file);
+    Ok(file)
 }
 
 #[cfg(test)]

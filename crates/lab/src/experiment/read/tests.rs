@@ -113,12 +113,12 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
     let on_sim = "\non = [\"sim\"]";
     for (value, bound) in [
         ("p.loss", "at_most = 5"),
-        ("files.duration", "at_most = 5"),
+        ("files.duration", "at_most = 3"),
         ("files.duration.p95", "at_most = \"files.duration.p5\"\ntimes = 1.5"),
         ("files.unfinished", "at_most = 0\nby_construction = \"they have time at this rate: link.a-b.rate\""),
-        ("files.unfinished", "at_most = 0"),
+        ("files.unfinished", "at_most = 0\n[gates]\nunfinished = \"100 %\""),
         ("a.names.p5", "not_testable = \"of samples\""),
-        ("files.unfinished", &format!("at_most = 0{on_sim}")),
+        ("files.unfinished", &format!("at_most = 0{on_sim}\n[gates]\nunfinished = \"100 %\"")),
         ("a.goodput", "not_testable = \"nobody looked\""),
         ("a.pending.max", "at_most = 5"),
         ("a.propagated", "at_most = 5"),
@@ -126,7 +126,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("files.duration.sum", "at_most = \"files.duration.max\"\ntimes = 3"),
         ("p.finished", "at_least = 4"),
         // What one case of a sweep cannot do, another may.
-        ("files.finished", &format!("at_least = 2{COUNTS}1, 3]")),
+        ("files.finished", &format!("at_least = 2\n[gates]\nunfinished = \"100 %\"{COUNTS}1, 3]")),
     ] {
         assert_eq!(said(value, bound), "", "{value} {bound}");
     }
@@ -137,7 +137,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("files.duration", "more_than = -1", "no result contradicts this"),
         ("files.duration", "more_than = 5\nless_than = 5", "nothing is more than 5"),
         ("files.duration.p5", "at_most = \"files.duration.p95\"", "never above"),
-        ("files.finished", "at_most = \"files.started\"", "never above"),
+        ("files.finished", "at_most = \"files.started\"\n[gates]\nunfinished = \"100 %\"", "never above"),
         ("files.duration.mean", "at_least = \"files.duration\"", "held against itself"),
         ("files.unfinished", "at_most = 0\non = [\"netns\"]", "is random: that it is 0 in 1"),
         ("a.table_bytes", "at_least = 5", "not measured of `a` on netns and hosts"),
@@ -149,7 +149,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("files.duration.max", "rises = [\"files.duration.min\"]", "no result is as stated"),
         ("files.finished", "at_most = 1", "is 0 to 1 here: no result contradicts this"),
         ("files.finished", &format!("at_least = 4{COUNTS}1, 3]"), "no result is as stated"),
-        ("files.finished", "about = 0.5\nwithin = \"99.9 %\"", ""),
+        ("files.finished", "about = 0.5\nwithin = \"99.9 %\"", "a margin of 50 % or more"),
         ("files.finished.max", "same_as = \"files.finished.min\"", "one number"),
         ("files.finished.count", "at_least = 1", "always 1 here: no result contradicts this"),
         ("files.duration", "at_most = 100", "no result contradicts this"),
@@ -179,7 +179,8 @@ fn a_statement_that_a_gate_or_the_arithmetic_of_summaries_decides_is_a_mistake()
         ("a.throughput", "more_than = \"a.goodput\"", "decided by arithmetic"),
         ("a.goodput.max", "falls = [\"a.goodput.mean\"]", "decided by arithmetic"),
         ("a.goodput.min", "rises = [\"a.goodput.mean\"]", "decided by arithmetic"),
-        ("files.finished", "less_than = \"files.started\"", ""),
+        ("files.finished", "less_than = \"files.started\"", "are one number: it is held against itself"),
+        ("files.finished", "less_than = \"files.started\"\n[gates]\nunfinished = \"100 %\"", ""),
         ("a.goodput", "same_as = \"a.goodput.mean\"\ntimes = 1.02", "no result contradicts this"),
         ("a.goodput", "same_as = \"a.goodput.mean\"\ntimes = 1.2", "no result is as stated"),
         ("a.goodput", "same_as = \"b.goodput.mean\"\ntimes = 1.2", ""),

@@ -5,12 +5,11 @@ use toml::Value;
 use super::super::data::{CaseData, RunData};
 use super::super::numbers::Numbers;
 use super::finding::{Difference, Finding, all_of};
-use super::unit;
 use crate::analysis::{IdleWindow, RepeatResult, is_counted};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
-use crate::figure::number::{half_width, short, with_unit};
+use crate::figure::number::{difference_words, exact, short, with_unit};
 use crate::run::named;
 use crate::stats::{Counted, Estimate, Interval, Level, Sample, are_equal, may_differ, pooled};
 
@@ -173,7 +172,7 @@ impl<'a> Evaluation<'a> {
             details.push(format!("of samples, one every {every}"));
         }
         if let Some(numbers) = self.numbers(here, measure).filter(|_| sample.is_some()) {
-            details.extend(numbers.detail(|value| with_unit(value, unit(measure))));
+            details.extend(numbers.detail(|value| with_unit(value, measure.unit_in(&here.plan))));
         }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
@@ -187,7 +186,8 @@ impl<'a> Evaluation<'a> {
     fn of_counts(self, here: &CaseData, measure: &Measure, sample: &Sample) -> Option<String> {
         if let Some(interval) = sample.by_counts(Level::NinetyFive) {
             let Counted { part, whole } = pooled(&sample.counts);
-            let [low, high] = [interval.low, interval.high].map(|end| with_unit(end, unit(measure)));
+            let [low, high] =
+                [interval.low, interval.high].map(|end| with_unit(end, measure.unit_in(&here.plan)));
             return Some(format!("{part} of {whole} were counted, which alone leaves {low} to {high}"));
         }
         let is_open = !sample.exact && !sample.hangs_on_order() && !are_equal(&sample.values);
@@ -294,7 +294,7 @@ impl<'a> Evaluation<'a> {
         bound(&expect.at_most, |difference, rounding| difference <= rounding)?;
         bound(&expect.more_than, |difference, rounding| difference > rounding)?;
         bound(&expect.less_than, |difference, rounding| difference < -rounding)?;
-        if let Some(about) = expect.about {
+        if let Some(about) = expect.about_number() {
             let within = about.abs() * expect.within.map_or(0.2, |share| share.0) * (1.0 + ROUNDING);
             let nothing = Sample { values: vec![0.0], exact: true, ..Sample::default() };
             let found = self.less(&value, 1.0, &nothing, false, Level::NinetyFive);
@@ -381,20 +381,14 @@ impl<'a> Evaluation<'a> {
                 mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
             let difference =
                 self.difference(here, expect, text, level).map_or_else(String::new, |interval| {
-                    let (middle, half) =
-                        ((interval.low + interval.high) / 2.0, (interval.high - interval.low) / 2.0);
-                    format!(
-                        " (the difference is {} ± {})",
-                        with_unit(middle, unit),
-                        half_width(half, middle, unit)
-                    )
+                    format!(" (the difference is {})", difference_words(interval.low, interval.high, unit))
                 });
             format!("{factor}{text}{found}{difference}")
         };
         let bound = |value: &Value| match value {
             Value::String(text) => measured(text, Level::NinetyFive),
-            Value::Integer(number) => with_unit(*number as f64 * times, unit),
-            Value::Float(number) => with_unit(number * times, unit),
+            Value::Integer(number) => exact(*number as f64 * times, unit),
+            Value::Float(number) => exact(number * times, unit),
             other => written(other),
         };
         let mut words = Vec::new();
@@ -406,9 +400,9 @@ impl<'a> Evaluation<'a> {
         ] {
             words.extend(value.as_ref().map(|value| format!("{word} {}", bound(value))));
         }
-        if let Some(about) = expect.about {
+        if let Some(about) = expect.about_number() {
             let part = expect.within.map_or(0.2, |share| share.0);
-            words.push(format!("{} within {}", with_unit(about, unit), percent(part)));
+            words.push(format!("{} within {}", exact(about, unit), percent(part)));
         }
         if let Some(text) = &expect.same_as {
             let margin = percent(expect.margin.map_or(0.05, |share| share.0));

@@ -17,7 +17,7 @@ use crate::experiment::check::by_construction::settings_named;
 use crate::experiment::check::decided::decided;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
-use crate::figure::number::{spread, with_unit};
+use crate::figure::number::{estimated, with_unit};
 use crate::stats::{Claim, Estimate, Interval, Level, Sample};
 
 /// What stands beside a statement of an experiment that was changed since its run began.
@@ -111,11 +111,10 @@ impl Verdict {
     /// or of how many repeats it is the number of each.
     #[must_use]
     pub fn found(&self) -> (String, Option<String>) {
-        let words = |number: f64| with_unit(number, self.unit);
         match self.measured {
             Some(estimate) => {
                 let half = self.interval.map(|interval| (interval.high - interval.low) / 2.0);
-                (words(estimate.mean), spread(half, &estimate, self.unit))
+                estimated(half, &estimate, self.unit)
             }
             None => ("–".to_owned(), None),
         }
@@ -210,25 +209,12 @@ pub fn conclusion(run: &RunData, verdicts: &[Verdict]) -> Conclusion {
     }
 }
 
-/// The unit that a measure is written in, in expectations and in `results.csv`.
-fn unit(measure: &Measure) -> &'static str {
-    match (measure.quantity.as_str(), measure.summary.as_str()) {
-        (_, "count") => "",
-        ("cpu" | "busy" | "waited" | "throttled" | "load" | "loss", _) => "%",
-        ("rtt", _) => "ms",
-        ("duration", _) => "s",
-        ("memory" | "table_bytes", _) => "B",
-        ("propagated" | "noted", summary) if summary != "sum" => "1/s",
-        ("goodput" | "goodput_interests" | "throughput" | "throughput_interests", "sum") => "B",
-        ("goodput" | "goodput_interests" | "throughput" | "throughput_interests", _) => "B/s",
-        _ => "",
-    }
-}
-
-/// The unit that a measure is written in; nothing where it is a bare number, or names none.
+/// The unit that a measure of a run is written in; nothing where it is a bare number, or names none.
 #[must_use]
-pub fn unit_of(measure: &str) -> &'static str {
-    measure.parse().map_or("", |measure| unit(&measure))
+pub fn unit_of(run: &RunData, measure: &str) -> &'static str {
+    let Ok(measure) = measure.parse::<Measure>() else { return "" };
+    let is_node = |case: &CaseData| case.plan.node(&measure.subject).is_some();
+    measure.unit(run.cases.iter().any(is_node))
 }
 
 /// Judges every expectation of a run.
@@ -258,7 +244,7 @@ pub fn verdicts(run: &RunData) -> Vec<Verdict> {
 
 fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, elsewhere: bool) -> Verdict {
     let evaluation = Evaluation { run, control: None };
-    let unit = unit(measure);
+    let unit = measure.unit_in(&case.plan);
     let sample = evaluation.sample(case, measure);
     let mut verdict = Verdict {
         case: measure.case.clone().unwrap_or_else(|| case.plan.case.clone()),
@@ -330,7 +316,7 @@ fn untestable(run: &RunData, case: &CaseData, expect: &Expect) -> Option<String>
     if !run.record.complete {
         return Some(NOT_COMPLETE.to_owned());
     }
-    if expect.by_construction.is_some() { None } else { decided(&case.plan, expect) }
+    if expect.by_construction.is_some() { None } else { decided(&case.plan, expect, run.record.is_virtual()) }
 }
 
 /// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are.
@@ -454,8 +440,10 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
                     Finding::Unknown(_) => "not run".to_owned(),
                 };
                 let found = evaluation.estimate(case, &measure);
-                let found =
-                    found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
+                let found = found.map_or_else(
+                    || "–".to_owned(),
+                    |found| with_unit(found.mean, measure.unit_in(&case.plan)),
+                );
                 let (removes, say) = (control.removes.clone(), expect.say.clone());
                 rows.push(ControlRow { changed: changed.clone(), removes, say, found, outcome });
             }

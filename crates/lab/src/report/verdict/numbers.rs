@@ -4,7 +4,7 @@ use serde::Serialize;
 use toml::Value;
 
 use super::evaluation::Evaluation;
-use super::{Verdict, controls_of, unit};
+use super::{Verdict, controls_of};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::report::data::{CaseData, RunData};
@@ -76,7 +76,7 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
     let interval = verdict.interval.filter(|interval| interval.low.is_finite() && interval.high.is_finite());
     let has_width = interval.is_some_and(|interval| interval.high > interval.low);
     Some(VerdictNumbers {
-        unit: unit(&measure),
+        unit: measure.unit_in(&case.plan),
         mean: estimate.mean,
         repeats: estimate.count,
         low: interval.map(|interval| interval.low),
@@ -106,7 +106,7 @@ fn bounds(expect: &Expect, mean: impl Fn(&str) -> Option<f64>) -> Vec<BoundNumbe
         ("less_than", &expect.less_than),
     ];
     let mut list: Vec<BoundNumber> = limits.into_iter().filter_map(limit).collect();
-    list.extend(expect.about.map(|about| BoundNumber {
+    list.extend(expect.about_number().map(|about| BoundNumber {
         key: "about",
         number: Some(about),
         measure: None,

@@ -1,0 +1,344 @@
+//! What a measure comes to in any run that counts, whatever a forwarder does: by the work that is ordered and
+//! the gates, by what processors have, by what links carry, and by how long a way is.
+
+use super::concerned::overlap;
+use super::relation::{is_value, longest};
+use super::shortest_path;
+use crate::experiment::measure::Measure;
+use crate::experiment::plan::{
+    Activity, Change, ConsumerKind, ContentPlan, LinkIndex, NodeIndex, Plan, Software, Workload,
+};
+
+/// Where a measure ends, and why.
+#[derive(Debug, Clone)]
+pub(super) struct Limit {
+    /// Nothing is below it.
+    pub(super) least: f64,
+    /// Nothing is above it, but for what clocks and buckets add.
+    pub(super) most: f64,
+    /// Nothing is above that.
+    pub(super) beyond: f64,
+    /// As in "`it` …".
+    pub(super) why: String,
+    /// What would be a real bound.
+    pub(super) instead: String,
+}
+
+/// All limits of a measure that follow from the plan.
+pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Limit> {
+    if !is_value(plan, measure) {
+        return Vec::new();
+    }
+    let list = [
+        of_ordered_work(plan, measure),
+        of_loss(plan, measure),
+        of_time(plan, measure),
+        of_processor(plan, measure, is_virtual),
+        of_watched_link(plan, measure),
+        of_links_of_clients(plan, measure),
+        of_way(plan, measure),
+    ];
+    list.into_iter().flatten().collect()
+}
+
+/// The workloads that are measured by that name.
+fn measured<'a>(plan: &'a Plan, name: &'a str) -> impl Iterator<Item = &'a Workload> + Clone {
+    plan.workloads.iter().filter(move |workload| workload.measured_as() == name)
+}
+
+/// How many transfers a workload is told to make, where that is a number.
+fn ordered(plan: &Plan, workload: &Workload) -> Option<u64> {
+    let is_stopped = workload.stop_ns < plan.schedule.duration_ns;
+    match &workload.does {
+        Activity::Download { count, arrivals: None, .. } => Some(u64::from(*count)),
+        Activity::Download { count, arrivals: Some(arrivals), .. } if !is_stopped => arrivals.ordered(*count),
+        Activity::Program(program) if !program.serves => Some(u64::from(program.count)),
+        _ => None,
+    }
+}
+
+/// Of so many transfers that are measured by a name, how many may be left in a run that is valid.
+fn may_be_left(plan: &Plan, name: &str) -> Option<(u64, u64)> {
+    let window = plan.evaluation.window;
+    if window.from_ns.is_some() || window.until_ns.is_some() {
+        return None;
+    }
+    let own: u64 = measured(plan, name).map(|workload| ordered(plan, workload)).sum::<Option<u64>>()?;
+    let allowed = plan.evaluation.gates.unfinished;
+    if allowed <= 0.0 {
+        return (own > 0).then_some((own, 0));
+    }
+    // The gate is one of all work together.
+    let of_others = |workload: &Workload| match &workload.does {
+        Activity::Consume(_) => None,
+        Activity::Program(program) if program.serves => Some(0),
+        Activity::Download { .. } | Activity::Program(_) => ordered(plan, workload),
+        _ => Some(0),
+    };
+    let all: u64 = plan.workloads.iter().map(of_others).sum::<Option<u64>>()?;
+    let left = (allowed * all as f64 + 1e-9).floor() as u64;
+    (left < own).then_some((own, left))
+}
+
+/// Is all that is measured by a name finished in every run that is valid?
+pub(super) fn is_all_finished(plan: &Plan, name: &str) -> bool {
+    matches!(may_be_left(plan, name), Some((_, 0)))
+}
+
+/// Transfers of which the gate lets some number be left, and no more.
+fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let (all, left) = may_be_left(plan, &measure.subject)?;
+    let (own, open) = (all as f64, left as f64);
+    let has_bytes = |workload: &Workload| match workload.does {
+        Activity::Download { content, .. } => plan
+            .contents
+            .get(content)
+            .is_some_and(|content| content.size_bytes > 0 && content.sizes.is_none()),
+        _ => false,
+    };
+    let (least, most) = match measure.quantity.as_str() {
+        "started" | "finished" => (own - open, own),
+        "unfinished" => (0.0, open),
+        "loss" => (0.0, open / own * 100.0),
+        "goodput" if measured(plan, &measure.subject).all(has_bytes) => (f64::MIN_POSITIVE, f64::INFINITY),
+        _ => return None,
+    };
+    let allowed = plan.evaluation.gates.unfinished * 100.0;
+    Some(Limit {
+        least,
+        most,
+        beyond: most,
+        why: format!(
+            "is of {all} that are ordered, and a run in which more than {left} of them are left is not valid, for \
+             `gates.unfinished` allows {allowed} %"
+        ),
+        instead: "state how fast it is, or let `gates.unfinished` allow as much as is to be told apart"
+            .to_owned(),
+    })
+}
+
+/// A loss that one answer to a hundred is enough to stay below.
+const MAX_LOSS: f64 = 99.0;
+
+fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    measured(plan, &measure.subject).next().filter(|_| measure.quantity == "loss")?;
+    Some(Limit {
+        least: f64::NEG_INFINITY,
+        most: MAX_LOSS,
+        beyond: f64::INFINITY,
+        why: format!("is at most {MAX_LOSS} % as soon as one of a hundred is answered"),
+        instead: format!("write a bound below {MAX_LOSS} %"),
+    })
+}
+
+/// What takes longer than the run is not finished in it.
+fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    if measure.quantity != "duration" {
+        return None;
+    }
+    let most = measured(plan, &measure.subject).map(|workload| longest(plan, workload)).reduce(f64::max)?;
+    Some(Limit {
+        least: 0.0,
+        most,
+        beyond: f64::INFINITY,
+        why: format!("is of what was finished, and the run ends {most} s after the first of it begins"),
+        instead: format!("write a bound below {most} s"),
+    })
+}
+
+/// Cores that a forwarder may keep busy which is not bound to one, and the server beside it.
+const MAX_CORES: f64 = 8.0;
+
+/// What measuring may add to a share of the processor, as a factor: a sample is of a short time.
+const SAMPLED: f64 = 1.5;
+
+fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
+    let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
+    let has_one = is_virtual || plan.software == Software::Cairn && node.server.is_none();
+    let cores = if has_one { 1.0 } else { MAX_CORES };
+    let most = 100.0
+        * match measure.quantity.as_str() {
+            "cpu" => node.cpu.unwrap_or(cores).min(cores),
+            "busy" if node.cpu.is_some() => 1.0,
+            "busy" | "waited" | "throttled" => cores,
+            _ => return None,
+        };
+    Some(Limit {
+        least: 0.0,
+        most,
+        beyond: if is_virtual { most } else { most * SAMPLED },
+        why: format!("is a part of what its processor has, {most} %"),
+        instead: format!("write a bound below {most} %"),
+    })
+}
+
+/// The most that a link carries in a second, in bytes, and what may come at once beside: nothing where it is
+/// as fast as it goes, or is shared.
+fn carries(plan: &Plan, place: LinkIndex) -> Option<(f64, f64)> {
+    let link = plan.links.get(place).filter(|link| link.shared.is_none())?;
+    let later = plan.events.iter().filter_map(|event| match event.change {
+        Change::LinkChange { link, rate_bps, .. } if link == place => rate_bps,
+        _ => None,
+    });
+    let rate = later.fold(link.rate_bps?, u64::max);
+    Some((rate as f64 / 8.0, f64::from(link.bucket_bytes())))
+}
+
+fn of_watched_link(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
+    let watched = node.watch?;
+    let (rate, at_once) = carries(plan, watched)?;
+    let name = plan.links.get(watched).map_or("?", |link| &link.name);
+    let (most, beyond) = match measure.quantity.as_str() {
+        "goodput" | "goodput_interests" | "throughput" | "throughput_interests" => (rate, rate + at_once),
+        // Of at most 100 % it is told elsewhere.
+        "load" => (f64::INFINITY, 100.0 * (1.0 + at_once / rate)),
+        _ => return None,
+    };
+    Some(carried(most, beyond, &format!("the link `{name}`"), rate))
+}
+
+fn carried(most: f64, beyond: f64, by: &str, rate: f64) -> Limit {
+    let megabits = rate * 8.0 / 1e6;
+    Limit {
+        least: 0.0,
+        most,
+        beyond,
+        why: format!("is carried by {by}, and that is {megabits} Mbit/s, {rate} bytes a second"),
+        instead: format!("write a bound below {megabits} Mbit/s"),
+    }
+}
+
+/// The prefix below which a workload asks for names that others may ask for, too.
+fn prefix<'a>(plan: &'a Plan, workload: &'a Workload) -> Option<&'a str> {
+    match &workload.does {
+        Activity::Download { content, .. } | Activity::Traffic { content, .. } => {
+            plan.contents.get(*content).map(|content| content.prefix.as_str())
+        }
+        Activity::Program(program) => {
+            let fetch = program.fetch.as_ref()?;
+            plan.contents.get(fetch.content).map(|content| content.prefix.as_str())
+        }
+        Activity::Consume(consumer) => Some(&consumer.prefix),
+        Activity::Ping { prefix, .. } | Activity::Flood { prefix, .. } => Some(prefix),
+        Activity::Register(_) | Activity::Load { .. } => None,
+    }
+}
+
+/// Those who ask for something below a prefix. What a program of one's own asks for nobody knows.
+fn askers<'a>(plan: &'a Plan, wanted: &'a str) -> impl Iterator<Item = &'a Workload> {
+    plan.workloads.iter().filter(move |workload| match prefix(plan, workload) {
+        Some(prefix) => overlap(prefix, wanted),
+        None => matches!(workload.does, Activity::Program(_)),
+    })
+}
+
+fn is_at(workload: &Workload, node: NodeIndex) -> bool {
+    match &workload.does {
+        Activity::Consume(consumer) => consumer.nodes.contains(&node),
+        _ => workload.at == node,
+    }
+}
+
+/// The content of a download that asks for each of its files once.
+fn each_once<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
+    let Activity::Download { content, count, arrivals: None, .. } = workload.does else { return None };
+    plan.contents.get(content).filter(|content| count <= content.count)
+}
+
+/// What comes to clients by the links of their nodes, where no store of theirs holds it already.
+fn of_links_of_clients(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let (mut most, mut at_once, mut bytes) = (0.0, 0.0, 0.0);
+    measured(plan, &measure.subject).next()?;
+    for workload in measured(plan, &measure.subject) {
+        let (nodes, from): (Vec<NodeIndex>, Vec<NodeIndex>) =
+            match (&workload.does, measure.quantity.as_str()) {
+                (Activity::Download { count, .. }, "goodput") => {
+                    let content = each_once(plan, workload)?;
+                    let is_sized = content.sizes.is_none() && plan.evaluation.gates.unfinished <= 0.0;
+                    bytes += if is_sized { f64::from(*count) * content.size_bytes as f64 } else { 0.0 };
+                    (vec![workload.at], vec![content.at])
+                }
+                (Activity::Consume(consumer), "throughput") => {
+                    let is_in_turn = matches!(
+                        consumer.kind,
+                        ConsumerKind::Rate(..)
+                            | ConsumerKind::Window(_)
+                            | ConsumerKind::Batches(_)
+                            | ConsumerKind::Transfer(_)
+                    );
+                    let asked = plan.producers.iter().filter(|one| overlap(&one.prefix, &consumer.prefix));
+                    let from = asked.flat_map(|producer| producer.nodes.clone()).collect();
+                    (consumer.nodes.clone(), is_in_turn.then_some(from)?)
+                }
+                _ => return None,
+            };
+        let wanted = prefix(plan, workload)?;
+        for node in nodes {
+            let others = askers(plan, wanted).filter(|other| is_at(other, node));
+            if from.contains(&node) || others.count() > 1 {
+                return None;
+            }
+            for (link, _) in plan.links_of(node) {
+                let (rate, bucket) = carries(plan, link)?;
+                (most, at_once) = (most + rate, at_once + bucket);
+            }
+        }
+    }
+    let beyond = match measure.quantity.as_str() {
+        "throughput" => most + at_once / (plan.schedule.duration_ns as f64 / 1e9).max(1e-9),
+        _ if bytes > 2.0 * at_once => most * bytes / (bytes - at_once),
+        _ => f64::INFINITY,
+    };
+    (most > 0.0).then(|| carried(most, beyond, "the links of its node", most))
+}
+
+/// There and back over the shortest way, for whom no store on the way can answer.
+fn of_way(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let in_unit = match measure.quantity.as_str() {
+        "rtt" => 1e6,
+        "duration" => 1e9,
+        _ => return None,
+    };
+    let own = measured(plan, &measure.subject);
+    let (count, is_greatest) = (own.clone().count(), measure.summary == "max");
+    let mut least_ns = u64::MAX;
+    let mut is_slow = true;
+    for workload in own {
+        let to = match &workload.does {
+            Activity::Ping { to, .. } => *to,
+            Activity::Download { content, .. } => {
+                // The first of each file finds it in no store.
+                let is_new = is_greatest || count == 1 && each_once(plan, workload).is_some();
+                plan.contents.get(*content).filter(|_| is_new)?.at
+            }
+            _ => return None,
+        };
+        let wanted = prefix(plan, workload)?;
+        let answers = |prefix: &str, at: NodeIndex| at != to && overlap(prefix, wanted);
+        let is_answered = plan.contents.iter().any(|content| answers(&content.prefix, content.at))
+            || plan.producers.iter().any(|one| one.nodes.iter().any(|node| answers(&one.prefix, *node)));
+        if is_answered || !askers(plan, wanted).all(|other| other.measured_as() == measure.subject) {
+            return None;
+        }
+        least_ns = least_ns.min(shortest_path::delay_ns(plan, workload.at, to)?.saturating_mul(2));
+        is_slow &= workload.at != to && plan.links_of(workload.at).all(|(_, link)| link.rate_bps.is_some());
+    }
+    let least = match least_ns {
+        u64::MAX => return None,
+        0 if is_slow => f64::MIN_POSITIVE,
+        0 => return None,
+        ns => ns as f64 / in_unit,
+    };
+    let unit = if in_unit == 1e6 { "ms" } else { "s" };
+    let shown = if least_ns == 0 { 0.0 } else { least };
+    Some(Limit {
+        least,
+        most: f64::INFINITY,
+        beyond: f64::INFINITY,
+        why: format!(
+            "is never less than there and back over the shortest way takes, more than {shown} {unit}"
+        ),
+        instead: format!("write a bound above {shown} {unit}"),
+    })
+}

@@ -10,6 +10,7 @@ mod ccnx;
 mod drops;
 mod link_settings;
 mod ndn;
+mod usual_settings;
 
 use std::borrow::Cow;
 use std::net::SocketAddr;

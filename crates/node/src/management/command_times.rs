@@ -11,8 +11,8 @@ use formats::printable::printable_path;
 use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
+use super::kept_files::{REPLACEMENT, set_aside};
 use super::replay_guard::ObeyedTimes;
-use super::state::{REPLACEMENT, set_aside};
 
 /// The largest file that is read: it has some dozens of numbers.
 const MAX_FILE_BYTES: u64 = 64 << 10;

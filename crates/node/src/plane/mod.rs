@@ -36,7 +36,7 @@ use system::Clock;
 use self::packets::fair_turn::ChargedTo;
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{Faces, Traffic};
+use crate::face::{Face, Faces, Traffic};
 use crate::settings::Settings;
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
@@ -158,6 +158,15 @@ impl Batch {
             outboxes: Vec::new(),
             receiver: Some(Box::new(datagrams::Receiver::new())),
             scratch: vec![0; SCRATCH_BYTES],
+        }
+    }
+
+    /// Notes that a face has something to finish in this turn.
+    #[inline]
+    fn touch(&mut self, face: &mut Face) {
+        if !face.activity.touched {
+            face.activity.touched = true;
+            self.touched.push(face.id);
         }
     }
 }

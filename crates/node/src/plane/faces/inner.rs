@@ -8,7 +8,6 @@ use crate::control::{CreateFaceError, FacePersistency, FaceState, FaceUri, Purpo
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Traffic, Transport};
 use crate::plane::faces::NewFace;
-use crate::plane::packets::send::touch;
 use crate::plane::{DataPlane, Token};
 use crate::transport::inner::{InnerPacket, InnerPort};
 
@@ -61,7 +60,7 @@ impl DataPlane {
             let Some(packet) = packet else { break };
             face.counters.traffic.in_frames += 1;
             face.counters.traffic.in_bytes += packet.wire().len() as u64;
-            touch(&mut self.batch.touched, face);
+            self.batch.touch(face);
             self.receive_inner(id, packet);
             if self.batch.arrivals.is_full() {
                 self.hand_over();
@@ -89,7 +88,7 @@ impl DataPlane {
         } else {
             send(port, transmit, &mut face.counters.traffic, &mut face.counters.drops);
         }
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
     }
 
     fn receive_inner(&mut self, id: FaceId, packet: InnerPacket) {

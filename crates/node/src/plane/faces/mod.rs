@@ -30,7 +30,6 @@ use crate::face::{
 use crate::origin::Origin;
 use crate::origin::scope_of;
 use crate::plane::faces::limits::{Kind, note_queue};
-use crate::plane::sockets::of_one_neighbour::PROBATION_FRAMES;
 use crate::plane::{DataPlane, Settings, Token};
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 use crate::sys::options;
@@ -267,7 +266,7 @@ impl DataPlane {
             activity: Activity { last_used: self.now, alarm: Instant::NEVER, touched: false },
             counters: TransportCounters::default(),
             held: HeldBytes::default(),
-            probation: Probation { origin: None, ends: PROBATION_FRAMES },
+            probation: Probation { origin: None, ends: Probation::FRAMES },
             tapping: FaceTaps { taps: Vec::new(), impaired: None },
         };
         for (number, maker) in self.tapping.makers.iter().filter(|_| face.codec.has_frames()) {

@@ -91,7 +91,7 @@ impl DataPlane {
             },
             Transport::Inner(_) => return self.send_inside(transmit),
         };
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
         if full {
             self.flush(id);
         }
@@ -131,7 +131,7 @@ impl DataPlane {
         }
         let Some(mut sink) = face.transport.sink(&mut self.batch.outboxes) else { return };
         act(&mut face.codec, &mut sink);
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
     }
 
     /// Writes what the turn has collected, face by face.
@@ -222,15 +222,6 @@ impl DataPlane {
             stream.has_room = true;
         }
         self.flush(id);
-    }
-}
-
-/// Notes that a face has something to finish in this turn.
-#[inline]
-pub(in crate::plane) fn touch(touched: &mut Vec<FaceId>, face: &mut Face) {
-    if !face.activity.touched {
-        face.activity.touched = true;
-        touched.push(face.id);
     }
 }
 

@@ -12,7 +12,6 @@ use crate::codec::Codec;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::Face;
 use crate::plane::DataPlane;
-use crate::plane::packets::send::touch;
 use crate::transport::FrameSink;
 use crate::transport::train::Outbox;
 
@@ -158,7 +157,7 @@ impl DataPlane {
         let Some(mut sink) = face.transport.sink(&mut self.batch.outboxes) else { return };
         sink.bytes().extend_from_slice(frame);
         sink.end_frame(None);
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
     }
 
     /// Lets go what taps have held back long enough.
@@ -169,7 +168,7 @@ impl DataPlane {
                 Direction::Out => self.send_frame(id, &frame),
                 Direction::In => {
                     let Some(face) = self.faces.get_mut(&id) else { continue };
-                    touch(&mut self.batch.touched, face);
+                    self.batch.touch(face);
                     self.batch.arrivals.face = id;
                     face.codec.receive(self.now, 0, &frame, &mut self.engine, &mut self.batch.arrivals);
                     self.hand_over();

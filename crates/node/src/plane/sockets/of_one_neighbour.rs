@@ -10,12 +10,10 @@ use packet::time::Duration;
 use rustix::event::epoll;
 
 use crate::control::FacePersistency;
-use crate::face::{DatagramPath, DatagramPort, Face, Transport};
+use crate::face::{DatagramPath, DatagramPort, Face, Probation, Transport};
 use crate::plane::{DataPlane, Token};
 use crate::transport::datagram::DatagramChannel;
 
-/// Frames after which it is looked at whether a neighbour is useful.
-pub(in crate::plane) const PROBATION_FRAMES: u64 = 256;
 /// One address has at most one in so many of these sockets.
 const PART_PER_ADDRESS: usize = 4;
 /// A neighbour that was silent for so long gives its socket to another.
@@ -27,7 +25,7 @@ impl DataPlane {
     #[cold]
     pub(in crate::plane) fn consider_own_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.probation.ends = face.counters.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
+        face.probation.ends = face.counters.traffic.in_frames.max(Probation::FRAMES).saturating_mul(2);
         let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, peer, .. }, .. }) =
             face.transport
         else {

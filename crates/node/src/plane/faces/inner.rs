@@ -40,7 +40,8 @@ impl DataPlane {
         });
         let id = id.ok_or_else(|| CreateFaceError::Socket("there can be no more faces".to_owned()))?;
         let token = Token::Face(id);
-        let watched = self.source_of(token).map_or(Ok(()), |(port, flags)| self.watch(port, token, flags));
+        let watched =
+            self.source_of(token).map_or(Ok(()), |(port, flags)| self.sockets.watch(port, token, flags));
         if let Err(error) = watched {
             self.destroy_face(id, &error.to_string());
             return Err(CreateFaceError::Socket(error.to_string()));

@@ -1,5 +1,6 @@
 //! Asking and answering over a connection.
 
+pub(crate) mod command_exchange;
 pub(crate) mod commands;
 pub(crate) mod fetching;
 mod outage;

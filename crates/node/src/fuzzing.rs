@@ -9,7 +9,7 @@ use packet::{Buffer, Data, Dialect, Interest, Name, Now};
 use trust::PrivateKey;
 use trust::ccnx::CcnxSigner;
 
-use crate::codec::{Codec, Framing, LinkSettings};
+use crate::codec::{Codec, Frame, Framing, Inlet, LinkSettings};
 use crate::control::{CongestionSettings, NodeControl};
 use crate::transport::FrameSink;
 
@@ -103,12 +103,17 @@ impl FaceInput {
             return;
         }
         if self.codec.settings().transport_mtu_bytes.is_some() {
-            self.codec.receive(now, 0, bytes, &mut self.engine, &mut self.arrivals);
+            self.read_frame(now, bytes);
         } else {
             self.stream.extend_from_slice(bytes);
             self.read_stream(now);
         }
         self.settle(now);
+    }
+
+    fn read_frame(&mut self, now: Instant, bytes: &[u8]) {
+        let mut inlet = Inlet { engine: &mut self.engine, arrivals: &mut self.arrivals };
+        self.codec.receive(Frame { now, from: 0, bytes }, &mut inlet);
     }
 
     fn read_stream(&mut self, now: Instant) {
@@ -119,7 +124,7 @@ impl FaceInput {
                 Framing::Complete(length) => {
                     let (frame, behind) = rest.split_at_checked(length).expect("the frame is there");
                     assert!(!frame.is_empty(), "a frame of no bytes would be found for ever");
-                    self.codec.receive(now, 0, frame, &mut self.engine, &mut self.arrivals);
+                    self.read_frame(now, frame);
                     rest = behind;
                 }
                 Framing::Incomplete => break,

@@ -19,7 +19,7 @@ use crate::control_service::ControlService;
 use crate::inner_service::ServiceThread;
 use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
-use crate::plane::{DataPlane, Ends, Listener};
+use crate::plane::{DataPlane, Ends, Listener, tables};
 use crate::remote_control::RemoteControl;
 use crate::repository::Repositories;
 use crate::start::{self, CheckedConfig};
@@ -131,7 +131,8 @@ impl Node {
     }
 
     fn accept_from(&self, listeners: Vec<Listener>) -> Result<(), StartError> {
-        let add = |plane: &mut DataPlane| listeners.into_iter().try_for_each(|one| plane.add_listener(one));
+        let add =
+            |plane: &mut DataPlane| listeners.into_iter().try_for_each(|one| plane.sockets.add_listener(one));
         let ended = || Err(std::io::Error::other("the data plane has ended"));
         Ok(self.remote.call(add).unwrap_or_else(ended)?)
     }
@@ -194,7 +195,7 @@ impl Node {
         let (settings, store) = (checked.settings.clone(), checked.content_store);
         self.remote.call(move |plane| {
             plane.take_over(settings);
-            plane.configure_content_store(store);
+            tables::configure_content_store(&mut plane.engine, store);
         });
         let routes = checked.apply(&mut self.remote)?;
         self.remote.tell_of_routes(routes);

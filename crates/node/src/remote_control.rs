@@ -16,7 +16,7 @@ use crate::control::{
     FaceChanges, FaceSnapshot, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus,
     RepositoryStatus, RouteStatus, SetStrategyError, UpdateFaceError, shown,
 };
-use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
+use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task, tables};
 use crate::repository::status::Watched;
 use crate::transport::inner::{InnerFace, inner_face};
 
@@ -82,7 +82,7 @@ impl RemoteControl {
     /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such
     /// face. With [`link::Impairment`] this makes a bad link on purpose.
     pub fn add_tap(&self, face: FaceId, tap: Box<dyn link::FrameTap + Send>) -> bool {
-        self.call(move |plane| plane.add_tap(face, tap).is_some()).unwrap_or(false)
+        self.call(move |plane| plane.tapping.add(&mut plane.faces, face, tap).is_some()).unwrap_or(false)
     }
 
     /// Makes the link of a face bad on purpose, in place of how bad it was made before; `None` mends it.
@@ -95,7 +95,7 @@ impl RemoteControl {
     pub(crate) fn tell_of_routes(&self, routes: Vec<(Name, NextHop)>) {
         let mut untold = Some(routes).filter(|routes| !routes.is_empty());
         while let Some(routes) = untold.take() {
-            untold = self.call(move |plane| plane.tell_of_routes(routes)).flatten();
+            untold = self.call(move |plane| plane.control.tell_of_routes(routes)).flatten();
             if untold.is_some() {
                 // Management has other things to do at present.
                 std::thread::sleep(StdDuration::from_millis(10));
@@ -104,7 +104,7 @@ impl RemoteControl {
     }
 
     pub(crate) fn channel_list(&self) -> Vec<FaceUri> {
-        self.call(|plane| plane.channel_uris()).unwrap_or_default()
+        self.call(|plane| plane.sockets.channel_uris()).unwrap_or_default()
     }
 
     /// Collects a list in pieces, so that the data plane is never kept long.
@@ -174,7 +174,7 @@ impl NodeControl for RemoteControl {
     }
 
     fn channels(&mut self) -> Vec<FaceUri> {
-        self.call(|plane| plane.channel_uris()).unwrap_or_default()
+        self.call(|plane| plane.sockets.channel_uris()).unwrap_or_default()
     }
 
     fn add_next_hop(
@@ -203,7 +203,7 @@ impl NodeControl for RemoteControl {
     }
 
     fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus> {
-        self.pages(move |plane, from| plane.route_page(dialect, from))
+        self.pages(move |plane, from| tables::route_page(&plane.engine, dialect, from))
     }
 
     fn set_strategy(
@@ -224,15 +224,16 @@ impl NodeControl for RemoteControl {
     }
 
     fn strategies(&mut self, dialect: Dialect) -> Vec<StrategyChoice> {
-        self.pages(move |plane, from| plane.strategy_page(dialect, from))
+        self.pages(move |plane, from| tables::strategy_page(&plane.engine, dialect, from))
     }
 
     fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
-        self.call(move |plane| plane.configure_content_store(changes)).unwrap_or(ContentStoreStatus::NOTHING)
+        self.call(move |plane| tables::configure_content_store(&mut plane.engine, changes))
+            .unwrap_or(ContentStoreStatus::NOTHING)
     }
 
     fn content_store(&mut self) -> ContentStoreStatus {
-        self.call(|plane| plane.content_store()).unwrap_or(ContentStoreStatus::NOTHING)
+        self.call(|plane| tables::content_store(&plane.engine)).unwrap_or(ContentStoreStatus::NOTHING)
     }
 
     fn erase_cached(&mut self, dialect: Dialect, prefix: &Name, limit: usize) -> usize {
@@ -281,13 +282,13 @@ impl NodeControl for RemoteControl {
 /// What faces have counted is collected in pieces. A face that goes meanwhile leaves what it has counted to
 /// the sums of those that are gone, and counts there alone: no sum is ever less than it was.
 fn status_of(remote: &RemoteControl) -> Option<NodeStatus> {
-    let faces = remote.call(|plane| plane.face_ids())?;
+    let faces = remote.call(|plane| plane.faces.ids())?;
     let mut counts = Vec::with_capacity(faces.len());
     for part in faces.chunks(FACES_AT_ONCE) {
         let part = part.to_vec();
         counts.extend(remote.call(move |plane| plane.face_counts(&part))?);
     }
-    let (mut status, left) = remote.call(|plane| (plane.status_of_gone_faces(), plane.face_ids()))?;
+    let (mut status, left) = remote.call(|plane| (plane.status_of_gone_faces(), plane.faces.ids()))?;
     let left: HashSet<_> = left.into_iter().collect();
     counts.iter().filter(|counts| left.contains(&counts.face)).for_each(|counts| counts.add_to(&mut status));
     Some(status)

@@ -187,7 +187,7 @@ impl Core {
     pub(crate) fn launch(&mut self, number: ChannelId, end: EndId, departs: Instant, carried: OnLink) {
         let channel = &mut self.channels[number];
         let Some(at) = channel.sure_arrival(departs) else {
-            return self.launch_unsurely(number, end, departs, carried);
+            return self.launch_uncertain(number, end, departs, carried);
         };
         let turn = self.queue.turn(at, channel.rank);
         channel.fly(number, Flight { turn, carried, end }, &mut self.queue);
@@ -195,7 +195,7 @@ impl Core {
 
     /// The same where something may be lost, late or sent twice, or leads away.
     #[inline(never)]
-    fn launch_unsurely(&mut self, number: ChannelId, end: EndId, departs: Instant, carried: OnLink) {
+    fn launch_uncertain(&mut self, number: ChannelId, end: EndId, departs: Instant, carried: OnLink) {
         let channel = &mut self.channels[number];
         let arrivals = channel.arrivals(departs);
         let mut carried = Some(carried);

@@ -14,6 +14,7 @@ mod module_cycles;
 mod names;
 mod purity;
 mod ratchet;
+mod sibling_cycles;
 mod statements;
 mod words;
 
@@ -54,6 +55,7 @@ const RULES: &[fn(&Tree) -> Vec<Violation>] = &[
     columns::check,
     length::check,
     module_cycles::check,
+    sibling_cycles::check,
     dead_files::check,
     statements::check,
     words::check,

@@ -22,7 +22,7 @@ const WITH_A_CIRCLE: &[(&str, &str)] = &[
 ];
 
 /// Whom each module uses.
-type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
+pub(super) type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
@@ -44,10 +44,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// The modules at the top of a crate, and whom each uses outside of tests.
-fn modules<'a>(tree: &'a Tree, name: &str) -> Graph<'a> {
+/// The files of a crate that are not for tests alone, by their paths in `src`.
+pub(super) fn sources<'a>(tree: &'a Tree, name: &str) -> Vec<(&'a str, Source)> {
     let root = format!("crates/{name}/src/");
-    let files: Vec<(&str, Source)> =
+    let mut files: Vec<(&str, Source)> =
         tree.rust().filter_map(|(path, text)| Some((path.strip_prefix(&root)?, Source::new(text)))).collect();
     let tests: Vec<String> = files.iter().flat_map(|(path, source)| test_modules(path, source)).collect();
     let is_test = |path: &str| {
@@ -56,8 +56,14 @@ fn modules<'a>(tree: &'a Tree, name: &str) -> Graph<'a> {
                 .is_some_and(|rest| [".rs", "/"].iter().any(|end| rest.starts_with(end)))
         })
     };
+    files.retain(|(path, _)| !is_test(path));
+    files
+}
+
+/// The modules at the top of a crate, and whom each uses outside of tests.
+fn modules<'a>(tree: &'a Tree, name: &str) -> Graph<'a> {
     let mut graph = Graph::new();
-    for (path, source) in files.iter().filter(|(path, _)| !is_test(path)) {
+    for (path, source) in &sources(tree, name) {
         let module = path.split('/').next().unwrap_or_default().trim_end_matches(".rs");
         if !["lib", "main"].contains(&module) {
             graph.entry(module).or_default().extend(uses(source));
@@ -104,7 +110,7 @@ fn uses(source: &Source) -> BTreeSet<String> {
 
 /// The modules that are in a circle, or between two: what is left when those that use nobody, and those that
 /// nobody uses, are taken away again and again.
-fn circle(mut graph: Graph<'_>) -> Vec<String> {
+pub(super) fn circle(mut graph: Graph<'_>) -> Vec<String> {
     loop {
         let used: BTreeSet<String> = graph.values().flatten().cloned().collect();
         let loose: Vec<&str> = graph

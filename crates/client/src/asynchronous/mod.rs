@@ -18,15 +18,15 @@ use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Name};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::client::command_exchange::{CommandExchange, ExchangeStep};
 use crate::client::commands::about;
 use crate::client::{AskError, Client, OutageCounters};
 use crate::error::ClientError;
 use crate::event::Event;
 use crate::get::{Get, Trust};
-use crate::management_request::ManagementRequest;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
-use crate::retry::{RetryStep, must_be_ok};
+use crate::retry::must_be_ok;
 use crate::session::Answer;
 
 /// What the tasks and the driver share.
@@ -364,7 +364,7 @@ impl AsyncClient {
         let mut asked = Vec::with_capacity(prefixes.len());
         for prefix in &prefixes {
             self.room().await?;
-            let id = self.change(|client| client.give_noting(Command::RibUnregister, &about(prefix)))?;
+            let id = self.change(|client| client.send_command(Command::RibUnregister, &about(prefix)))?;
             asked.push(Claim { client: self, id });
         }
         self.until(|client| {
@@ -390,45 +390,19 @@ impl AsyncClient {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
-        let what = self.lock().management_request(command, parameters);
-        let mut retries = self.lock().retries();
+        let mut exchange = CommandExchange::new(&self.lock(), command, parameters);
         loop {
-            self.learn_who_it_is(&what).await?;
             self.room().await?;
-            let id = self.change(|client| client.give_noting(command, parameters))?;
+            let id = self.change(|client| exchange.poll(client))?;
             let Some(answer) = self.answer(id).await? else {
                 return Err(ClientError::Away(self.lock().connection().remote().clone()));
             };
-            match retries.handle_answer(answer) {
-                RetryStep::Data(data) => {
-                    let decoded = self.lock().decode_response(&data);
-                    return decoded.map_err(|error| ClientError::Refused { what, why: error.into() });
-                }
-                RetryStep::Again(after) => tokio::time::sleep(driver::span(after)).await,
-                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
+            let step = exchange.handle_answer(&mut self.lock(), answer)?;
+            match step {
+                ExchangeStep::Done(response) => return Ok(response),
+                ExchangeStep::Again(Duration::ZERO) => {}
+                ExchangeStep::Again(after) => tokio::time::sleep(driver::span(after)).await,
             }
         }
-    }
-
-    /// Asks a forwarder of CCNx who it is, unless that is known.
-    async fn learn_who_it_is(&self, what: &ManagementRequest) -> Result<(), ClientError> {
-        let mut retries = self.lock().retries();
-        while self.lock().is_forwarder_unknown() {
-            self.room().await?;
-            let id = self.change(|client| {
-                client.ask_who_it_is().inspect_err(|error| {
-                    client.note_outage(error);
-                })
-            })?;
-            let Some(answer) = self.answer(id).await? else {
-                return Err(ClientError::Away(self.lock().connection().remote().clone()));
-            };
-            match retries.handle_answer(answer) {
-                RetryStep::Data(data) => self.lock().handle_forwarder_key(&data),
-                RetryStep::Again(after) => tokio::time::sleep(driver::span(after)).await,
-                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
-            }
-        }
-        Ok(())
     }
 }

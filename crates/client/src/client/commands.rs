@@ -7,6 +7,7 @@ use management::{
 use packet::time::{Duration, Instant};
 use packet::{AnyName, Data, DecodeError, Dialect, Interest, Name};
 
+use super::command_exchange::{CommandExchange, ExchangeStep, WhoItIs};
 use super::{Client, WaitOutcome};
 use crate::ccnd::Ccnd;
 use crate::error::{ClientError, Unsendable};
@@ -43,7 +44,7 @@ impl Client {
         for prefix in self.registered() {
             let wanted = about(&prefix);
             self.forget(Command::RibRegister, &wanted);
-            asked.extend(self.give_noting(Command::RibUnregister, &wanted).ok());
+            asked.extend(self.send_command(Command::RibUnregister, &wanted).ok());
         }
         while !asked.is_empty() && !self.is_gone() && self.connection.now() < until {
             if let Err(error) = self.turn(until) {
@@ -66,18 +67,13 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
-        let what = self.management_request(command, parameters);
-        let mut retries = self.retries();
+        let mut exchange = CommandExchange::new(self, command, parameters);
         loop {
-            self.learn_who_it_is(&what)?;
-            let id = self.give_noting(command, parameters)?;
-            match retries.handle_answer(self.answer(id, &what)?) {
-                RetryStep::Data(data) => {
-                    let decoded = self.decode_response(&data);
-                    return decoded.map_err(|error| ClientError::Refused { what, why: error.into() });
-                }
-                RetryStep::Again(after) => self.rest(after)?,
-                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
+            let id = exchange.poll(self)?;
+            let answer = self.answer(id, exchange.what())?;
+            match exchange.handle_answer(self, answer)? {
+                ExchangeStep::Done(response) => return Ok(response),
+                ExchangeStep::Again(after) => self.rest(after)?,
             }
         }
     }
@@ -101,19 +97,27 @@ impl Client {
         self.connection.remote().is_local()
     }
 
-    /// Sends a command, and takes note if the forwarder turns out to be away.
-    pub(crate) fn give_noting(
+    /// Sends a command, whose answer is claimed, and takes note if the forwarder turns out to be away.
+    pub(crate) fn send_command(
         &mut self,
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<RequestId, ClientError> {
-        self.give(command, parameters).inspect_err(|error| {
+        self.noting_outage(|client| client.try_send_command(command, parameters))
+    }
+
+    /// Takes note if the forwarder turns out to be away when something is sent.
+    pub(super) fn noting_outage<T>(
+        &mut self,
+        send: impl FnOnce(&mut Client) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        send(self).inspect_err(|error| {
             self.note_outage(error);
         })
     }
 
     /// Sends a command, whose answer is claimed.
-    pub(super) fn give(
+    pub(super) fn try_send_command(
         &mut self,
         command: Command,
         parameters: &ControlParameters,
@@ -131,7 +135,7 @@ impl Client {
     }
 
     /// What the forwarder says to a command, in whichever dialect.
-    pub(crate) fn decode_response(&mut self, data: &Data) -> Result<ControlResponse, DecodeError> {
+    pub(super) fn decode_response(&mut self, data: &Data) -> Result<ControlResponse, DecodeError> {
         match &mut self.ccnd {
             Some(ccnd) => ccnd.response(data),
             None => ControlResponse::decode(data.content()),
@@ -139,40 +143,24 @@ impl Client {
     }
 
     /// Whether a forwarder of CCNx must be asked who it is before it is given a command.
-    pub(crate) fn is_forwarder_unknown(&self) -> bool {
+    pub(super) fn is_forwarder_unknown(&self) -> bool {
         self.ccnd.as_ref().is_some_and(Ccnd::is_unknown)
     }
 
     /// Asks a forwarder of CCNx who it is; the answer is claimed.
-    pub(crate) fn ask_who_it_is(&mut self) -> Result<RequestId, ClientError> {
+    pub(super) fn ask_who_it_is(&mut self) -> Result<RequestId, ClientError> {
         let interest = Ccnd::who_is_it(self.random.next_u32())?;
         self.ask_forwarder(interest)
     }
 
     /// What a forwarder of CCNx says that it is.
-    pub(crate) fn handle_forwarder_key(&mut self, data: &Data) {
+    pub(super) fn handle_forwarder_key(&mut self, data: &Data) {
         self.ccnd.iter_mut().for_each(|ccnd| ccnd.handle_key(data));
     }
 
     /// Another forwarder of CCNx may be there now.
     pub(super) fn forget_who_it_is(&mut self) {
         self.ccnd.iter_mut().for_each(Ccnd::forget);
-    }
-
-    /// Asks a forwarder of CCNx who it is, unless that is known.
-    fn learn_who_it_is(&mut self, what: &ManagementRequest) -> Result<(), ClientError> {
-        let mut retries = self.retries();
-        while self.is_forwarder_unknown() {
-            let id = self.ask_who_it_is().inspect_err(|error| {
-                self.note_outage(error);
-            })?;
-            match retries.handle_answer(self.answer(id, what)?) {
-                RetryStep::Data(data) => self.handle_forwarder_key(&data),
-                RetryStep::Again(after) => self.rest(after)?,
-                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
-            }
-        }
-        Ok(())
     }
 
     /// The digest of the key of a forwarder of CCNx, CCNDID, asking for it unless it is known; `None` without
@@ -182,7 +170,12 @@ impl Client {
     /// The forwarder does not answer.
     pub fn ccnd_id(&mut self) -> Result<Option<[u8; 32]>, ClientError> {
         let key = AnyName::new(Dialect::Ccnx, Ccnd::key_name().map_err(Unsendable::from)?);
-        self.learn_who_it_is(&ManagementRequest::Dataset(key))?;
+        let mut who_it_is = WhoItIs::new(ManagementRequest::Dataset(key));
+        while let Some(id) = who_it_is.poll(self)? {
+            let answer = self.answer(id, &who_it_is.what)?;
+            let after = who_it_is.handle_answer(self, answer)?;
+            self.rest(after)?;
+        }
         Ok(self.ccnd.as_ref().and_then(Ccnd::id).copied())
     }
 
@@ -208,9 +201,7 @@ impl Client {
             let interest = fetch.interest().map_err(Unsendable::from)?;
             let interest =
                 interest.nonce(self.random.next_u32()).lifetime(self.retry_policy.timeout).build()?;
-            let id = self.ask_forwarder(interest).inspect_err(|error| {
-                self.note_outage(error);
-            })?;
+            let id = self.noting_outage(|client| client.ask_forwarder(interest))?;
             match retries.handle_answer(self.answer(id, &what)?) {
                 RetryStep::Data(data) => match fetch.receive(&data) {
                     Ok(Some(content)) => return Ok(content),

@@ -401,7 +401,7 @@ impl Client {
             return Ok(());
         };
         let (command, parameters) = (repeated.command, repeated.parameters.clone());
-        let request = self.give(command, &parameters)?;
+        let request = self.try_send_command(command, &parameters)?;
         self.outages.restoring.insert(request, id);
         Ok(())
     }

@@ -9,38 +9,14 @@ use std::cell::OnceCell;
 
 use packet::ccnx::block::write_blob_element;
 use packet::ccnx::{Dtag, ExcludeRef, InterestView};
-use packet::{Component, ComponentKind, Data, Dialect, Interest, Name, NameHash, PrefixHashes};
+use packet::{Component, ComponentKind, Data, Dialect, Interest, Name, NameHash};
 
+use super::arrived_data::DataName;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
-use crate::tables::content_store::{CachedId, KeptName, UnsolicitedPolicy};
+use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Matches, Pending, PendingId};
-
-/// What is known of the name of a Data.
-#[derive(Clone, Copy)]
-pub(super) struct DataName<'h> {
-    pub(super) hash: NameHash,
-    /// Those of its prefixes, too, unless nobody has looked into it.
-    pub(super) hashes: Option<&'h PrefixHashes>,
-    /// That of its longest prefix, if that is known without those; see [`Pending::parent`].
-    pub(super) parent: NameHash,
-    /// An Interest for just this name, which has no selectors.
-    pub(super) asked: Option<PendingId>,
-}
-
-impl<'h> DataName<'h> {
-    /// A name that has been hashed.
-    #[inline(always)]
-    pub(super) fn hashed(hashes: &'h PrefixHashes) -> Self {
-        DataName { hash: hashes.whole(), hashes: Some(hashes), parent: NameHash::UNKNOWN, asked: None }
-    }
-
-    /// What the content store has to know of it.
-    pub(super) fn kept(self) -> KeptName<'h> {
-        KeptName { hash: self.hash, hashes: self.hashes, parent: self.parent }
-    }
-}
 
 /// What the tables say about a Data.
 #[derive(Default)]

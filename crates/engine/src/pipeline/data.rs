@@ -3,7 +3,8 @@
 use packet::time::Instant;
 use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash, PrefixHashes};
 
-use super::answers::{DataMatches, DataName};
+use super::answers::DataMatches;
+use super::arrived_data::{ArrivedData, DataName};
 use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, Target, send_data};
 use super::sharing::Overheard;
@@ -21,17 +22,6 @@ use crate::strategy::StrategyEvent;
 use crate::tables::content_store::IncomingData;
 use crate::tables::pending::{InRecord, Matches, PendingId};
 use crate::transmit::TransmitQueue;
-
-/// What is known of a Data that has arrived, beside itself.
-#[derive(Clone, Copy)]
-pub(super) struct ArrivedData<'a> {
-    pub(super) now: Instant,
-    /// By which face it came.
-    pub(super) from: FaceId,
-    pub(super) name: DataName<'a>,
-    /// What came with it over the link.
-    pub(super) header: &'a LinkHeader,
-}
 
 impl Engine {
     /// Takes Data that arrived.

@@ -1,6 +1,7 @@
 //! What happens to a packet, from its arrival to the last effect: one file each way.
 
 mod answers;
+mod arrived_data;
 mod data;
 mod expiry;
 pub(crate) mod gone_faces;

@@ -3,7 +3,8 @@
 use packet::time::Instant;
 use packet::{CachePolicy, Data, Dialect, LinkHeader};
 
-use super::answers::{DataMatches, DataName};
+use super::answers::DataMatches;
+use super::arrived_data::DataName;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::tables::content_store::placement::CachePlacement;

@@ -3,7 +3,7 @@
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader};
 
-use super::answers::DataName;
+use super::arrived_data::DataName;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face_id::FaceId;

@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
 use super::answers::DataMatches;
-use super::data::ArrivedData;
+use super::arrived_data::ArrivedData;
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;

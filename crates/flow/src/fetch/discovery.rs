@@ -4,7 +4,7 @@ use packet::time::Instant;
 use packet::{AnyName, Dialect, NackReason, Name, NameRef};
 
 use super::config::{Discovery, FetchConfig, FetchError};
-use super::dialect::version_search::{LATER_ATTEMPTS, VersionSearch};
+use super::version_search::{LATER_ATTEMPTS, VersionSearch};
 use crate::naming::METADATA;
 
 /// Asks for metadata or for the name as a prefix, a few times, and gives up.

@@ -6,6 +6,7 @@ mod dialect;
 mod discovery;
 mod object;
 mod required_digests;
+mod version_search;
 
 use std::collections::VecDeque;
 

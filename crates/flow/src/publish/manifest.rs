@@ -3,20 +3,8 @@
 use packet::{Data, Interest, Name};
 use trust::manifest::{ManifestWriter, manifest_name};
 
-use super::{Answer, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize};
+use super::{Answer, Authenticity, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize};
 use crate::naming::{NamingConvention, segment_number};
-
-/// What vouches for a publication's segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Authenticity {
-    /// Every packet has the publisher's signature.
-    #[default]
-    EachPacket,
-    /// Segments carry digests that anybody can make. The publisher signs their list, the manifest, and the
-    /// metadata that says which version is the latest. The list must be made before anybody asks; see
-    /// [`Publication::next_unlisted`].
-    Manifest,
-}
 
 /// A manifest in the making, or made.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@
 //! constant memory.
 
 mod assemble;
+mod authenticity;
 mod ccnx;
 mod manifest;
 mod size;
@@ -22,8 +23,8 @@ use assemble::Common;
 use manifest::Listing;
 
 pub use assemble::{OpenSegment, SegmentMemory};
+pub use authenticity::Authenticity;
 pub use ccnx::{CcnxPublication, SegmentTree, TREE_SEGMENTS};
-pub use manifest::Authenticity;
 pub use size::{SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES};
 
 /// What is published, and how.

@@ -126,9 +126,11 @@ fn serve(client: &UnixStream, clock: Clock, node: &RemoteControl, stop: &AtomicB
             missed: missed_here.clone(),
         }))
     });
-    let Some(tap) = node.call(move |plane| plane.add_tap_everywhere(maker)) else { return Ok(()) };
+    let Some(tap) = node.call(move |plane| plane.tapping.add_everywhere(&mut plane.faces, maker)) else {
+        return Ok(());
+    };
     let outcome = copy_frames(client, clock, &frames, stop);
-    node.call(move |plane| plane.remove_tap(tap));
+    node.call(move |plane| plane.tapping.remove(&mut plane.faces, tap));
     let missed = missed.load(Ordering::Relaxed);
     if missed > 0 {
         tracing::warn!("a capture missed {missed} frames, because its reader was too slow");

@@ -181,7 +181,7 @@ impl Ccnd {
             }
             [CCNX, id, verb, object] if *id == self.id() && wants_new => {
                 let verb = Verb::of(verb)?;
-                let answer = self.obey(now, node, verb, object, application?)?;
+                let answer = self.carry_out(now, node, verb, object, application?)?;
                 self.signed_answer(now, interest, answer)
             }
             [prefix @ .., verb, object] if prefix == ndnld_control_components(self.id()) && wants_new => {

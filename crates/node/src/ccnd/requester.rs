@@ -44,7 +44,7 @@ impl Neighbours {
         if let Some(owner) = self.known.get(&face) {
             return Some(Requester::Neighbour(*owner));
         }
-        let neighbour = node.call(move |plane| plane.neighbour_behind(face)).flatten()?;
+        let neighbour = node.call(move |plane| plane.faces.neighbour_behind(face)).flatten()?;
         let Some(owner) = neighbour else { return Some(Requester::Application(face)) };
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();

@@ -37,7 +37,7 @@ pub(super) struct Request<'a> {
 impl Ccnd {
     /// Carries a request out; `None` where ccnd says nothing: to a request that cannot be read or whose
     /// signature does not hold, and to whoever has no right to ask.
-    pub(super) fn obey(
+    pub(super) fn carry_out(
         &mut self,
         now: Now,
         node: &mut dyn NodeControl,

@@ -67,7 +67,7 @@ impl CcndService {
         }
         let limits = RingLimits { items: STATUS_REQUESTS, bytes: usize::MAX };
         let (sender, requests) = ring(limits, Signal::new()?, Signal::new()?);
-        remote.call(move |plane| plane.pass_status_requests_to(sender));
+        remote.call(move |plane| plane.control.pass_status_requests_to(sender));
         tracing::info!("CCNDID is {}", hex::encode_upper(ccnd.id()));
         let neighbours = Neighbours::new(StdInstant::now());
         ServiceThread::start("ccnd", clock, face, CcndService { clock, remote, requests, ccnd, neighbours })

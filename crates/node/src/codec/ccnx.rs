@@ -9,8 +9,8 @@
 
 pub(super) mod link_settings;
 
-use engine::batch::{Acceptance, Arrivals};
-use engine::{Engine, Transmit};
+use engine::Transmit;
+use engine::batch::Acceptance;
 use link::v1::{Config, LinkService};
 use packet::ccnx::{
     Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, ndnlp, pdu,
@@ -20,7 +20,7 @@ use packet::time::Instant;
 use packet::{Buffer, Dialect, Interest, LinkHeader, Packet, PacketKind};
 
 use super::drops::joined;
-use super::{FrameSink, Framing, LinkSettings};
+use super::{Frame, FrameSink, Framing, Inlet, LinkSettings};
 use crate::drop_reason::{DropCounters, DropReason};
 
 /// One end of a CCNx link.
@@ -120,24 +120,18 @@ impl CcnxCodec {
 
     /// Takes in one message of a stream, or a datagram of any number of them.
     #[inline]
-    pub(super) fn receive(
-        &mut self,
-        now: Instant,
-        frame: &[u8],
-        engine: &mut Engine,
-        arrivals: &mut Arrivals,
-    ) {
+    pub(super) fn receive(&mut self, frame: Frame<'_>, inlet: &mut Inlet<'_>) {
         if self.link.is_some() {
-            return self.receive_packet(now, frame, engine, arrivals);
+            return self.receive_packet(frame, inlet);
         }
         if self.is_stream() {
-            if !self.has_read && self.begins_with_ndnlp(frame) {
-                return self.receive_packet(now, frame, engine, arrivals);
+            if !self.has_read && self.begins_with_ndnlp(frame.bytes) {
+                return self.receive_packet(frame, inlet);
             }
-            return self.read(frame, engine, arrivals);
+            return self.read(frame.bytes, inlet);
         }
-        if frame.len() > 1 {
-            self.read_all(frame, engine, arrivals);
+        if frame.bytes.len() > 1 {
+            self.read_all(frame.bytes, inlet);
         }
     }
 
@@ -156,19 +150,19 @@ impl CcnxCodec {
 
     /// Takes in a packet of NDNLP, and the messages that are complete now.
     #[inline(never)]
-    fn receive_packet(&mut self, now: Instant, frame: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+    fn receive_packet(&mut self, Frame { now, bytes, .. }: Frame<'_>, inlet: &mut Inlet<'_>) {
         let Some(link) = &mut self.link else { return };
         // The service has counted what was wrong with it, and may have messages all the same.
-        let _ = link.receive(now, frame);
+        let _ = link.receive(now, bytes);
         while let Some(message) = self.link.as_mut().and_then(|link| link.poll_deliver()) {
-            self.read_all(&message, engine, arrivals);
+            self.read_all(&message, inlet);
         }
     }
 
-    fn read_all(&mut self, mut bytes: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+    fn read_all(&mut self, mut bytes: &[u8], inlet: &mut Inlet<'_>) {
         while !bytes.is_empty() {
             if matches!(Kind::of(bytes), Kind::Packet)
-                && let Some(rest) = self.read_first_packet(bytes, engine, arrivals)
+                && let Some(rest) = self.read_first_packet(bytes, inlet)
             {
                 bytes = rest;
                 continue;
@@ -179,20 +173,20 @@ impl CcnxCodec {
                 self.drops.add(DropReason::MalformedPacket, 1);
                 return;
             };
-            self.read(message, engine, arrivals);
+            self.read(message, inlet);
             bytes = rest;
         }
     }
 
     /// Reads one whole message.
-    fn read(&mut self, message: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+    fn read(&mut self, message: &[u8], inlet: &mut Inlet<'_>) {
         match Kind::of(message) {
-            Kind::Packet => self.read_packet(message, engine, arrivals),
+            Kind::Packet => self.read_packet(message, inlet),
             Kind::Wrapper if self.settings.may_be_adapter => {
                 self.is_adapter = true;
                 // It holds whole elements, the framer has seen to that.
                 if let Ok(inside) = pdu::unwrap_pdu(message) {
-                    self.read_wrapped(inside, engine, arrivals);
+                    self.read_wrapped(inside, inlet);
                 }
             }
             Kind::SequenceNumber => match SequenceNumber::decode(message) {
@@ -203,20 +197,20 @@ impl CcnxCodec {
         }
     }
 
-    fn read_wrapped(&mut self, mut inside: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+    fn read_wrapped(&mut self, mut inside: &[u8], inlet: &mut Inlet<'_>) {
         while let Some((message, rest)) =
             message_len(inside).ok().flatten().and_then(|length| inside.split_at_checked(length))
         {
             match Kind::of(message) {
-                Kind::Packet => self.read_packet(message, engine, arrivals),
+                Kind::Packet => self.read_packet(message, inlet),
                 _ => self.drops.add(DropReason::UnknownPacketType, 1),
             }
             inside = rest;
         }
     }
 
-    fn read_packet(&mut self, message: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
-        if self.read_first_packet(message, engine, arrivals).is_none_or(|rest| !rest.is_empty()) {
+    fn read_packet(&mut self, message: &[u8], inlet: &mut Inlet<'_>) {
+        if self.read_first_packet(message, inlet).is_none_or(|rest| !rest.is_empty()) {
             self.drops.add(DropReason::MalformedPacket, 1);
         }
     }
@@ -226,8 +220,7 @@ impl CcnxCodec {
     fn read_first_packet<'b>(
         &mut self,
         bytes: &'b [u8],
-        engine: &mut Engine,
-        arrivals: &mut Arrivals,
+        Inlet { engine, arrivals }: &mut Inlet<'_>,
     ) -> Option<&'b [u8]> {
         arrivals.decode_ccnx(engine, bytes, |interest| self.accept(interest))
     }

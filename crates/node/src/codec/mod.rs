@@ -8,19 +8,21 @@
 
 mod ccnx;
 mod drops;
+mod inlet;
 mod link_settings;
 mod ndn;
+mod usual_settings;
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
 
-use engine::batch::Arrivals;
-use engine::{Engine, Transmit};
+use engine::Transmit;
 use packet::Dialect;
 use packet::random::Random;
 use packet::time::Instant;
 
 pub(crate) use ccnx::CcnxCodec;
+pub(crate) use inlet::{Frame, Inlet};
 pub(crate) use link_settings::LinkSettings;
 pub(crate) use ndn::NdnCodec;
 
@@ -85,19 +87,12 @@ impl Codec {
         !matches!(self, Codec::Bare(_))
     }
 
-    /// Takes in a frame that arrived; what is in it joins `arrivals`. `from` tells peers on one link apart.
+    /// Takes in a frame that arrived; what is in it goes to `inlet`.
     #[inline]
-    pub(crate) fn receive(
-        &mut self,
-        now: Instant,
-        from: u64,
-        frame: &[u8],
-        engine: &mut Engine,
-        arrivals: &mut Arrivals,
-    ) {
+    pub(crate) fn receive(&mut self, frame: Frame<'_>, inlet: &mut Inlet<'_>) {
         match self {
-            Codec::Ndn(codec) => codec.receive(now, from, frame, engine, arrivals),
-            Codec::Ccnx(codec) => codec.receive(now, frame, engine, arrivals),
+            Codec::Ndn(codec) => codec.receive(frame, inlet),
+            Codec::Ccnx(codec) => codec.receive(frame, inlet),
             Codec::Bare(_) => {}
         }
     }

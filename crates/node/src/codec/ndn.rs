@@ -2,8 +2,7 @@
 
 pub(super) mod link_settings;
 
-use engine::batch::Arrivals;
-use engine::{Engine, Transmit};
+use engine::Transmit;
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, PacingConfig,
     ReassemblyConfig, Received, ReliabilityConfig,
@@ -15,7 +14,7 @@ use packet::time::Instant;
 use packet::{Buffer, Dialect, LinkHeader, LinkType, NackReason};
 
 use super::drops::joined;
-use super::{FrameSink, Framing, LinkSettings};
+use super::{Frame, FrameSink, Framing, Inlet, LinkSettings};
 use crate::drop_reason::{DropCounters, DropReason};
 
 /// One end of an NDN link.
@@ -75,22 +74,13 @@ impl NdnCodec {
     }
 
     #[inline]
-    pub(super) fn receive(
-        &mut self,
-        now: Instant,
-        from: u64,
-        frame: &[u8],
-        engine: &mut Engine,
-        arrivals: &mut Arrivals,
-    ) {
-        if self.service.receive_bare(frame) {
-            return self.read(frame, None, None, engine, arrivals);
+    pub(super) fn receive(&mut self, Frame { now, from, bytes }: Frame<'_>, inlet: &mut Inlet<'_>) {
+        if self.service.receive_bare(bytes) {
+            return self.read(bytes, None, None, inlet);
         }
-        match self.service.receive_frame(now, EndpointId(from), frame) {
-            Ok(Received::Packet { packet, header, nack }) => {
-                self.read(packet, Some(header), nack, engine, arrivals);
-            }
-            Ok(Received::Taken) => self.receive_reassembled(engine, arrivals),
+        match self.service.receive_frame(now, EndpointId(from), bytes) {
+            Ok(Received::Packet { packet, header, nack }) => self.read(packet, Some(header), nack, inlet),
+            Ok(Received::Taken) => self.receive_reassembled(inlet),
             // The service has counted it.
             Err(_) => {}
         }
@@ -102,8 +92,7 @@ impl NdnCodec {
         packet: &[u8],
         header: Option<LinkHeader>,
         nack: Option<NackReason>,
-        engine: &mut Engine,
-        arrivals: &mut Arrivals,
+        Inlet { engine, arrivals }: &mut Inlet<'_>,
     ) {
         if arrivals.decode_ndn(engine, packet, nack, header).is_err() {
             self.drops.add(DropReason::MalformedPacket, 1);
@@ -111,7 +100,7 @@ impl NdnCodec {
     }
 
     #[cold]
-    fn receive_reassembled(&mut self, engine: &Engine, arrivals: &mut Arrivals) {
+    fn receive_reassembled(&mut self, Inlet { engine, arrivals }: &mut Inlet<'_>) {
         while let Some(delivery) = self.service.poll_deliver() {
             let (packet, header) = (delivery.packet, Some(delivery.header));
             if arrivals.decode_owned(engine, Dialect::Ndn, packet, delivery.nack, header).is_err() {

@@ -70,6 +70,11 @@ pub(crate) struct Probation {
     pub(crate) ends: u64,
 }
 
+impl Probation {
+    /// Frames after which it is looked at whether a neighbour is useful.
+    pub(crate) const FRAMES: u64 = 256;
+}
+
 /// The taps of one face, each with its number.
 pub(crate) type Taps = Vec<(u64, Box<dyn link::FrameTap + Send>)>;
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::{Deref, DerefMut};
 
 use engine::FaceId;
 
@@ -10,7 +11,24 @@ use super::Face;
 /// All faces by number.
 ///
 /// The node gives the numbers out itself, one after the other, so they need no hashing.
-pub(crate) type Faces = HashMap<FaceId, Box<Face>, BuildHasherDefault<NumberHasher>>;
+#[derive(Default)]
+pub(crate) struct Faces(HashMap<FaceId, Box<Face>, BuildHasherDefault<NumberHasher>>);
+
+impl Deref for Faces {
+    type Target = HashMap<FaceId, Box<Face>, BuildHasherDefault<NumberHasher>>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Faces {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 /// Spreads small numbers over the bits that the map looks at.
 #[derive(Default)]

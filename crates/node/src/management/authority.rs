@@ -5,11 +5,11 @@ use std::fmt;
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::KeyLocator;
 use packet::time::Instant;
-use packet::{Data, Interest, Name, NameRef, Now, UnixTime};
-use thiserror::Error;
+use packet::{Data, Interest, NameRef, Now, UnixTime};
 use trust::Certificate;
 
 use super::KeyRejection;
+use super::authorization_error::AuthorizationError;
 use super::replay_guard::{ObeyedTimes, ReplayGuard};
 use super::signer::RouteSigner;
 
@@ -76,20 +76,6 @@ pub enum CommandAuthority {
     Anyone,
     /// Those of keys that a verifier accepts, if they are new.
     Keys(Box<dyn VerifyCommand>, ReplayGuard),
-}
-
-/// A command that is not carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum AuthorizationError {
-    /// It is not signed, or not in a way that names a key: not worth an answer.
-    #[error("malformed: {0}")]
-    Malformed(String),
-    /// It is signed by somebody who may not, wrongly, or not for the first time.
-    #[error("unauthorized: {0}")]
-    Unauthorized(String),
-    /// It is signed by a key that nothing is known about.
-    #[error("{0} is not a trusted key")]
-    UnknownKey(Name),
 }
 
 impl CommandAuthority {
@@ -231,6 +217,7 @@ fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameR
 #[cfg(test)]
 mod tests {
     use management::ControlParameters;
+    use packet::Name;
     use packet::ndn::{SignatureInfoBuilder, SignatureType};
 
     use super::*;

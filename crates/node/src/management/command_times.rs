@@ -11,8 +11,8 @@ use formats::printable::printable_path;
 use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
+use super::kept_files::{REPLACEMENT, set_aside};
 use super::replay_guard::ObeyedTimes;
-use super::state::{REPLACEMENT, set_aside};
 
 /// The largest file that is read: it has some dozens of numbers.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -86,8 +86,8 @@ impl CommandTimesFile {
 
 /// The times as TOML can hold them, whose numbers have a sign.
 pub(super) fn writable(obeyed: &ObeyedTimes) -> (u64, BTreeSet<u64>) {
-    const MAX: u64 = i64::MAX as u64;
-    (obeyed.until_ms.min(MAX), obeyed.times_ms.range(..=MAX).copied().collect())
+    const MAX_TOML_INTEGER: u64 = i64::MAX as u64;
+    (obeyed.until_ms.min(MAX_TOML_INTEGER), obeyed.times_ms.range(..=MAX_TOML_INTEGER).copied().collect())
 }
 
 fn understand(text: &[u8]) -> Option<SavedTimes> {

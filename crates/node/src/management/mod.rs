@@ -18,6 +18,7 @@
 
 mod application;
 mod authority;
+mod authorization_error;
 mod command_times;
 mod config;
 mod convert;
@@ -26,6 +27,7 @@ mod delegation;
 mod face_commands;
 mod forwarder_commands;
 mod holder;
+mod kept_files;
 mod key_rejection;
 mod keys;
 mod parameters;
@@ -55,7 +57,8 @@ use packet::{ComponentKind, Data, Dialect, Interest, Name, Now};
 use trust::{Certificate, Revocations};
 
 use crate::control::{FaceEvent, NodeControl};
-pub use authority::{AuthorizationError, CommandAuthority, SignedCommand, VerifyCommand};
+pub use authority::{CommandAuthority, SignedCommand, VerifyCommand};
+pub use authorization_error::AuthorizationError;
 pub use config::{ManagementConfig, ManagementCounters};
 pub use delegation::Delegation;
 use delegation::PendingCommand;

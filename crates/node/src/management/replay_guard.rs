@@ -6,7 +6,7 @@ use management::CommandSignature;
 use packet::time::{Duration, Instant};
 use packet::{Name, NameRef, Now};
 
-use super::authority::AuthorizationError;
+use super::authorization_error::AuthorizationError;
 
 /// Refuses commands that were given before.
 ///

@@ -14,10 +14,11 @@ use packet::time::{Duration, Instant};
 use packet::{Name, Now};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
+use trust::whole_file;
 use trust::{Certificate, text};
 
 use super::command_times::{CommandTimesFile, writable};
+use super::kept_files::{REPLACEMENT, set_aside};
 use super::replay_guard::ObeyedTimes;
 use super::rib::RibRoute;
 use super::signer::RouteSigner;
@@ -31,10 +32,6 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The form of the file.
 const VERSION: u32 = 1;
-
-/// One node writes the file, and whoever pulls the plug finds its routes.
-pub(super) const REPLACEMENT: Replacement =
-    Replacement { readers: Readers::Owner, writers: Writers::One, survives: Survives::PowerCut };
 
 /// A route as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -309,21 +306,6 @@ fn understand(text: &[u8]) -> Result<Saved, StateFileError> {
         return Err(StateFileError::RouteCount { found: saved.route.len(), said: saved.routes });
     }
     Ok(saved)
-}
-
-/// Gives a file another name, under which no earlier one is lost.
-pub(super) fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let mut number = 0;
-    loop {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(format!(".broken-{number}"));
-        let aside = PathBuf::from(aside);
-        if number >= 100 || !aside.try_exists()? {
-            std::fs::rename(path, &aside)?;
-            return Ok(aside);
-        }
-        number += 1;
-    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) fn bench() -> Bench {
     let flags = rustix::event::EventfdFlags::NONBLOCK;
     let waker = Arc::new(rustix::event::eventfd(0, flags).unwrap());
     let plane = start::data_plane(Clock::start(), prepared, Ends { tasks, waker, messages }).unwrap();
-    let here = match plane.channel_uris().first() {
+    let here = match plane.sockets.channel_uris().first() {
         Some(FaceUri::Udp(address)) => *address,
         other => panic!("{other:?}"),
     };

@@ -36,7 +36,7 @@ use system::Clock;
 use self::packets::fair_turn::ChargedTo;
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{Faces, Traffic};
+use crate::face::{Face, Faces, Traffic};
 use crate::settings::Settings;
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
@@ -48,6 +48,7 @@ pub(crate) use interfaces::patterns::Selection;
 pub(crate) use packets::impaired::Impaired;
 pub(crate) use packets::taps::TapMaker;
 pub(crate) use requests::status_page::{BUSY, StatusRequest};
+pub(crate) use requests::tables;
 pub(crate) use sockets::channels::Listener;
 
 /// Something that another thread wants done by the data plane.
@@ -113,12 +114,12 @@ pub(crate) struct DataPlane {
     pub(crate) settings: Settings,
     pub(crate) faces: Faces,
     pub(crate) sockets: sockets::Sockets,
-    control: ControlEnd,
+    pub(crate) control: ControlEnd,
     occupancy: faces::limits::Occupancy,
     batch: Batch,
     schedule: scheduling::schedule::Schedule,
     gone_counters: GoneCounters,
-    tapping: packets::taps::Tapping,
+    pub(crate) tapping: packets::taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
     services: requests::services::Services,
     random: Random,
@@ -126,7 +127,7 @@ pub(crate) struct DataPlane {
 }
 
 /// What joins the data plane to other threads.
-struct ControlEnd {
+pub(crate) struct ControlEnd {
     waker: Arc<OwnedFd>,
     tasks: Receiver<Task>,
     messages: RingSender<Message>,
@@ -134,6 +135,31 @@ struct ControlEnd {
     status_requests: requests::status_page::StatusRequests,
     /// Face events that the control thread had no room for.
     late_events: std::collections::VecDeque<FaceEvent>,
+}
+
+impl ControlEnd {
+    fn send_message(&mut self, message: Message) -> Result<(), Refused<Message>> {
+        // What a message takes is bounded by what it tells of; their number counts.
+        self.messages.push(message, 0)?;
+        self.messages.wake();
+        Ok(())
+    }
+
+    /// Tells the control thread of routes of the configuration; gives them back if it has no time.
+    pub(crate) fn tell_of_routes(
+        &mut self,
+        routes: Vec<(packet::Name, engine::NextHop)>,
+    ) -> Option<Vec<(packet::Name, engine::NextHop)>> {
+        match self.send_message(Message::Configured(routes)) {
+            Err(Refused::Full(Message::Configured(routes))) => Some(routes),
+            _ => None,
+        }
+    }
+
+    /// Has requests for the status page go to the other end of a ring.
+    pub(crate) fn pass_status_requests_to(&mut self, sender: RingSender<StatusRequest>) {
+        self.status_requests.sender = Some(sender);
+    }
 }
 
 /// What one turn moves, and the memory for it.
@@ -160,6 +186,15 @@ impl Batch {
             scratch: vec![0; SCRATCH_BYTES],
         }
     }
+
+    /// Notes that a face has something to finish in this turn.
+    #[inline]
+    fn touch(&mut self, face: &mut Face) {
+        if !face.activity.touched {
+            face.activity.touched = true;
+            self.touched.push(face.id);
+        }
+    }
 }
 
 /// What faces that are gone did, and what belonged to no face.
@@ -169,6 +204,18 @@ struct GoneCounters {
     drops: DropCounters,
     packets: PacketCounts,
     link_drops: std::collections::BTreeMap<&'static str, u64>,
+}
+
+impl GoneCounters {
+    /// Keeps what a face counted.
+    fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: PacketCounts) {
+        self.traffic.in_frames += traffic.in_frames;
+        self.traffic.in_bytes += traffic.in_bytes;
+        self.traffic.out_frames += traffic.out_frames;
+        self.traffic.out_bytes += traffic.out_bytes;
+        self.drops.absorb(drops);
+        self.packets += packets;
+    }
 }
 
 /// What another thread needs to reach the data plane.
@@ -426,7 +473,7 @@ impl DataPlane {
 
     /// Tells the control thread; what it has no time for is dropped and counted.
     pub(crate) fn tell(&mut self, message: Message) {
-        match self.send_message(message) {
+        match self.control.send_message(message) {
             Ok(()) => {}
             Err(Refused::Full(Message::Face(event)) | Refused::Closed(Message::Face(event))) => {
                 if self.control.late_events.len() < MAX_LATE_EVENTS {
@@ -436,24 +483,6 @@ impl DataPlane {
                 }
             }
             Err(_) => self.gone_counters.drops.add(DropReason::ManagementBusy, 1),
-        }
-    }
-
-    fn send_message(&mut self, message: Message) -> Result<(), Refused<Message>> {
-        // What a message takes is bounded by what it tells of; their number counts.
-        self.control.messages.push(message, 0)?;
-        self.control.messages.wake();
-        Ok(())
-    }
-
-    /// Tells the control thread of routes of the configuration; gives them back if it has no time.
-    pub(crate) fn tell_of_routes(
-        &mut self,
-        routes: Vec<(packet::Name, engine::NextHop)>,
-    ) -> Option<Vec<(packet::Name, engine::NextHop)>> {
-        match self.send_message(Message::Configured(routes)) {
-            Err(Refused::Full(Message::Configured(routes))) => Some(routes),
-            _ => None,
         }
     }
 
@@ -469,7 +498,7 @@ impl DataPlane {
         while let Some(event) = self.control.late_events.pop_front() {
             let before = self.control.late_events.len();
             if let Err(Refused::Full(Message::Face(event))) =
-                self.send_message(Message::Face(Box::new(event)))
+                self.control.send_message(Message::Face(Box::new(event)))
             {
                 self.control.late_events.push_front(*event);
                 debug_assert_eq!(self.control.late_events.len(), before + 1);
@@ -483,9 +512,5 @@ impl DataPlane {
         while let Some(event) = self.engine.poll_event() {
             self.tell(Message::Engine(event));
         }
-    }
-
-    fn watch(&self, source: impl AsFd, token: Token, flags: epoll::EventFlags) -> std::io::Result<()> {
-        Ok(epoll::add(&self.sockets.epoll, source, token.to_data(), flags)?)
     }
 }

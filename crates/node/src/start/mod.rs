@@ -263,7 +263,7 @@ fn is_missing_family(error: &std::io::Error) -> bool {
 pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::io::Result<DataPlane> {
     let mut plane = DataPlane::new(clock, prepared.engine, prepared.settings, ends)?;
     for channel in prepared.channels {
-        plane.add_channel(channel)?;
+        plane.sockets.add_channel(channel)?;
     }
     for (channel, link_type) in prepared.groups {
         plane.add_group(channel, link_type)?;

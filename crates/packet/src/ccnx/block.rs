@@ -181,6 +181,43 @@ pub const fn header_len(number: u64) -> usize {
     len
 }
 
+impl Dtag {
+    /// Bytes of the header that opens the element.
+    #[inline(always)]
+    pub(crate) const fn header_len(self) -> usize {
+        header_len(self.number())
+    }
+
+    /// Whether the first of the blocks in `bytes` opens the element. `first` are the first four of the bytes,
+    /// the first one the lowest, zeros for those that are missing.
+    #[inline(always)]
+    pub(crate) fn starts(self, first: u32, bytes: &[u8]) -> bool {
+        match self.spelling() {
+            Some((spelling, mask)) => first & mask == spelling,
+            None => {
+                let header = read_header(bytes).ok().flatten();
+                header.is_some_and(|header| header.kind == BlockKind::Dtag && header.number == self.number())
+            }
+        }
+    }
+
+    /// The header that opens the element, its first byte the lowest of a word, and a word in which these
+    /// bytes are ones; `None` for a tag of more than four bytes, which is in no dictionary.
+    #[inline(always)]
+    fn spelling(self) -> Option<(u32, u32)> {
+        let number = self.number();
+        let last = 0x80 | (number as u32 & 0x0f) << 3 | 0x02;
+        let high = |shift: u32| (number >> shift) as u32 & 0x7f;
+        Some(match self.header_len() {
+            1 => (last, 0xff),
+            2 => (high(4) | last << 8, 0xffff),
+            3 => (high(11) | high(4) << 8 | last << 16, 0xff_ffff),
+            4 => (high(18) | high(11) << 8 | high(4) << 16 | last << 24, 0xffff_ffff),
+            _ => return None,
+        })
+    }
+}
+
 /// Bytes of a BLOB or UDATA block with `len` bytes in it; nothing at all when it is empty.
 pub const fn body_len(len: usize) -> usize {
     if len == 0 { 0 } else { header_len(len as u64) + len }
@@ -370,5 +407,19 @@ mod tests {
             write_blob_element(&mut out, Dtag::CONTENT, &bytes);
             assert_eq!(out.len(), body_element_len(Dtag::CONTENT, len));
         }
+    }
+
+    /// The bytes of the large numbers were chosen to read as text (CCNx 0.8 tagname.csvdict; NDN-0006).
+    #[test]
+    fn the_large_numbers_spell_ccn_and_ndl_on_the_wire() {
+        let header = |tag: Dtag| {
+            let mut out = Vec::new();
+            write_open(&mut out, tag);
+            out
+        };
+        assert_eq!(header(Dtag::PROTOCOL_DATA_UNIT), b"CCN\x82");
+        assert_eq!(header(Dtag::NDNLP_DATA), b"NdL\x82");
+        assert_eq!(header(Dtag::NDNLP_ACK), b"NdL\xb2");
+        assert_eq!(header(Dtag::NDNLD_CONNECTION), b"NdM\x82");
     }
 }

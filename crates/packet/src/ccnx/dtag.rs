@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::ccnx::block::{BlockKind, header_len, read_header};
-
 /// A dictionary tag: the number that stands for an element name in a DTAG block.
 ///
 /// The dictionary is the one of CCNx 0.8.2 with the block that was assigned to NDNLP v1 (NDN-0006, appendix
@@ -27,41 +25,6 @@ impl Dtag {
     /// The number on the wire.
     pub const fn number(self) -> u64 {
         self.0
-    }
-
-    /// Bytes of the header that opens the element.
-    #[inline(always)]
-    pub(crate) const fn header_len(self) -> usize {
-        header_len(self.0)
-    }
-
-    /// Whether the first of the blocks in `bytes` opens the element. `first` are the first four of the bytes,
-    /// the first one the lowest, zeros for those that are missing.
-    #[inline(always)]
-    pub(crate) fn starts(self, first: u32, bytes: &[u8]) -> bool {
-        match self.spelling() {
-            Some((spelling, mask)) => first & mask == spelling,
-            None => {
-                let header = read_header(bytes).ok().flatten();
-                header.is_some_and(|header| header.kind == BlockKind::Dtag && header.number == self.0)
-            }
-        }
-    }
-
-    /// The header that opens the element, its first byte the lowest of a word, and a word in which these
-    /// bytes are ones; `None` for a tag of more than four bytes, which is in no dictionary.
-    #[inline(always)]
-    fn spelling(self) -> Option<(u32, u32)> {
-        let number = self.0;
-        let last = 0x80 | (number as u32 & 0x0f) << 3 | 0x02;
-        let high = |shift: u32| (number >> shift) as u32 & 0x7f;
-        Some(match self.header_len() {
-            1 => (last, 0xff),
-            2 => (high(4) | last << 8, 0xffff),
-            3 => (high(11) | high(4) << 8 | last << 16, 0xff_ffff),
-            4 => (high(18) | high(11) << 8 | high(4) << 16 | last << 24, 0xffff_ffff),
-            _ => return None,
-        })
     }
 
     /// The element name, or `None` when the dictionary has no such number.
@@ -257,19 +220,5 @@ mod tests {
         assert_eq!(Dtag::new(12).name(), None);
         assert_eq!(Dtag::new(12).to_string(), "DTAG 12");
         assert_eq!(Dtag::from_name("Nothing"), None);
-    }
-
-    /// The bytes of the large numbers were chosen to read as text (CCNx 0.8 tagname.csvdict; NDN-0006).
-    #[test]
-    fn the_large_numbers_spell_ccn_and_ndl_on_the_wire() {
-        let header = |tag: Dtag| {
-            let mut out = Vec::new();
-            crate::ccnx::block::write_open(&mut out, tag);
-            out
-        };
-        assert_eq!(header(Dtag::PROTOCOL_DATA_UNIT), b"CCN\x82");
-        assert_eq!(header(Dtag::NDNLP_DATA), b"NdL\x82");
-        assert_eq!(header(Dtag::NDNLP_ACK), b"NdL\xb2");
-        assert_eq!(header(Dtag::NDNLD_CONNECTION), b"NdM\x82");
     }
 }

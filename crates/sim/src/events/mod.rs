@@ -2,4 +2,5 @@
 
 pub(crate) mod in_flight;
 pub(crate) mod queue;
+pub(crate) mod rank;
 pub(crate) mod simultaneous;

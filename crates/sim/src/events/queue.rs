@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use packet::time::Instant;
 
 use crate::arena::{AppId, ChannelId, FramedId, HeldId, NodeId, PlanId};
-use crate::events::simultaneous::{NUMBERS, Rank};
+use crate::events::rank::{NUMBERS, Rank};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use packet::random::Random;
 
 use crate::arena::{AppId, NodeId};
 use crate::events::queue::Source;
+use crate::events::rank::Rank;
 
 /// In which order things happen that happen at one instant at different nodes. What one node, or one
 /// application, brings about stays in its order, and what something plans for its own instant comes after it.
@@ -22,28 +23,10 @@ pub enum SimultaneousOrder {
     Drawn(u64),
 }
 
-/// The place of a node, an application or the owner among those that do something at one instant: the upper
-/// bits of a [`Turn`](crate::events::queue::Turn)'s number. Of equal ones, what was planned first is first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank(u64);
-
-/// Bits below the rank: numbers of turns, enough for weeks of events.
-const NUMBER_BITS: u32 = 44;
-/// Those bits.
-pub(crate) const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
-
 /// The streams from which ranks are drawn.
 const OF_OWNER: u64 = 4 << 32;
 const OF_NODES: u64 = 5 << 32;
 const OF_APPLICATIONS: u64 = 6 << 32;
-
-impl Rank {
-    /// The number of a turn with this rank.
-    #[inline(always)]
-    pub(crate) fn with(self, number: u64) -> u64 {
-        self.0 | number
-    }
-}
 
 impl SimultaneousOrder {
     /// The rank of what the owner of the network plans.
@@ -60,11 +43,10 @@ impl SimultaneousOrder {
     }
 
     fn rank(self, stream: u64) -> Rank {
-        let rank = match self {
-            SimultaneousOrder::Planned => 0,
-            SimultaneousOrder::Drawn(seed) => Random::derive(seed, stream).next_u64() >> NUMBER_BITS,
-        };
-        Rank(rank << NUMBER_BITS)
+        match self {
+            SimultaneousOrder::Planned => Rank::default(),
+            SimultaneousOrder::Drawn(seed) => Rank::drawn(&mut Random::derive(seed, stream)),
+        }
     }
 }
 
@@ -122,11 +104,12 @@ impl Ties {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::rank::NUMBERS;
 
     #[test]
     fn as_planned_nobody_is_before_anybody_else_by_rank() {
         let planned = SimultaneousOrder::Planned;
-        assert_eq!((planned.of_owner(), planned.of_node(NodeId(3))), (Rank(0), Rank(0)));
+        assert_eq!((planned.of_owner(), planned.of_node(NodeId(3))), (Rank::default(), Rank::default()));
     }
 
     #[test]

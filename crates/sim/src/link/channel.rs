@@ -10,7 +10,7 @@ use super::{ChannelCounters, LinkConfig, LinkDropReason, QueueLength};
 use crate::arena::{ChannelId, EndId, FramedId, LinkId, PacketId};
 use crate::events::in_flight::OnLink;
 use crate::events::queue::{EventQueue, Source, Turn};
-use crate::events::simultaneous::Rank;
+use crate::events::rank::Rank;
 
 /// One direction of a link: from one end to the other, or to all others.
 #[derive(Debug)]

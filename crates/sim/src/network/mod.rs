@@ -33,7 +33,7 @@ use crate::link::taps::Taps;
 use crate::link::{Channel, LinkConfig};
 use crate::network::cores::Cores;
 use crate::network::previous_sample::Previous;
-use crate::node::clock::{Clock, OftenRead};
+use crate::node::clock::{Clock, EngineClock};
 use crate::node::processor::{Processor, ProcessorConfig};
 use crate::node::{Node, Peer, Port};
 use crate::trace::Trace;
@@ -374,7 +374,7 @@ impl Network {
     /// No such node.
     pub fn set_engine_clock(&mut self, node: NodeId, clock: Clock) -> Result<(), SimError> {
         self.node(node)?;
-        self.core.nodes[node].engine_clock = OftenRead::new(clock);
+        self.core.nodes[node].engine_clock = EngineClock::new(clock);
         Ok(())
     }
 

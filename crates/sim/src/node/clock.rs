@@ -88,11 +88,11 @@ impl Default for Clock {
 
 /// A clock that is read for every packet: a perfect one, as almost all are, costs a single question.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OftenRead(Option<Clock>);
+pub(crate) struct EngineClock(Option<Clock>);
 
-impl OftenRead {
+impl EngineClock {
     pub(crate) fn new(clock: Clock) -> Self {
-        OftenRead((!clock.is_perfect()).then_some(clock))
+        EngineClock((!clock.is_perfect()).then_some(clock))
     }
 
     /// See [`Clock::reading`].

@@ -13,7 +13,7 @@ use packet::{Dialect, Name};
 use crate::arena::{AppId, Arena, ChannelId, EndId};
 use crate::error::SimError;
 use crate::events::queue::Alarm;
-use crate::node::clock::{Clock, OftenRead};
+use crate::node::clock::{Clock, EngineClock};
 use crate::node::processor::Processor;
 use crate::occupancy::Levels;
 
@@ -62,7 +62,7 @@ pub(crate) struct Node {
     /// What applications see.
     pub(crate) clock: Clock,
     /// What the engine sees.
-    pub(crate) engine_clock: OftenRead,
+    pub(crate) engine_clock: EngineClock,
     pub(crate) ports: Arena<FaceId, Port>,
     pub(crate) routes: Vec<Route>,
     pub(crate) strategies: Vec<(Name, StrategySpec)>,
@@ -96,7 +96,7 @@ impl Node {
             engine: None,
             alarm: Alarm::default(),
             clock: Clock::PERFECT,
-            engine_clock: OftenRead::default(),
+            engine_clock: EngineClock::default(),
             ports: Arena::default(),
             routes: Vec::new(),
             strategies: Vec::new(),

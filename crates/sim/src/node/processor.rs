@@ -208,9 +208,9 @@ mod tests {
         for expected in [Some(1), Some(2), None] {
             let done = processor.admit(Instant::ZERO, Use::Application, PacketKind::Data);
             assert_eq!(done, expected.map(Instant::from_millis));
-            processor.waiting.extend(done.map(|at| {
-                (queue.turn(at, crate::events::simultaneous::Rank::default()), PacketId(0), FaceId(0))
-            }));
+            processor.waiting.extend(
+                done.map(|at| (queue.turn(at, crate::events::rank::Rank::default()), PacketId(0), FaceId(0))),
+            );
         }
         assert_eq!(processor.dropped, 1);
     }

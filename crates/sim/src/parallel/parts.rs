@@ -16,7 +16,8 @@ use crate::arena::{ChannelId, EndId, LinkId, PacketId};
 use crate::core::{Attachment, Core, HeldPacket, Link, Stage};
 use crate::events::in_flight::{AllInFlight, OnLink};
 use crate::events::queue::{Alarm, Event, STRIDE, Source, Turn};
-use crate::events::simultaneous::{NUMBERS, Ties};
+use crate::events::rank::NUMBERS;
+use crate::events::simultaneous::Ties;
 use crate::link::{Channel, Flight, LinkConfig};
 use crate::network::Network;
 use crate::node::Node;
@@ -24,9 +25,9 @@ use crate::trace::journal::{Crossing, Journal};
 use crate::trace::{Notes, Trace};
 
 /// Stands where another part has an application.
-struct Nobody;
+struct AbsentApplication;
 
-impl Application for Nobody {}
+impl Application for AbsentApplication {}
 
 impl Network {
     /// Whether everything in it is of a kind that can be divided.
@@ -124,7 +125,7 @@ impl Network {
         {
             let (node, face, dialect, alarm) = (*node, *face, *dialect, Alarm::default());
             core.attachments.push(Attachment { node, face, dialect, alarm, random: Random::from_seed(0) });
-            part.applications.push(Box::new(Nobody));
+            part.applications.push(Box::new(AbsentApplication));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 
 use packet::time::{Duration, Instant};
 
-use super::order::{Handover, Order, Window};
+use super::order::{HandedOver, Order, Window};
 use super::partition::Partition;
 use crate::error::SimError;
 use crate::network::Network;
@@ -96,7 +96,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Worker {
     network: Network,
     /// What has come from other parts since the last window.
-    arrivals: Vec<Handover>,
+    arrivals: Vec<HandedOver>,
     problem: Option<SimError>,
 }
 
@@ -110,7 +110,7 @@ impl Worker {
 
     /// Puts what has come on its way.
     fn take_arrivals(&mut self) {
-        for Handover { crossing, turn } in self.arrivals.drain(..) {
+        for HandedOver { crossing, turn } in self.arrivals.drain(..) {
             self.network.core.take_in(crossing, turn);
         }
     }
@@ -142,7 +142,7 @@ impl Network {
         let worker = |network| Mutex::new(Worker { network, arrivals: Vec::new(), problem: None });
         let workers: Vec<Mutex<Worker>> = parts.into_iter().map(worker).collect();
         let gate = Gate::default();
-        let mut conductor = Conductor {
+        let mut coordinator = Coordinator {
             gate: &gate,
             workers: &workers,
             partition,
@@ -157,14 +157,14 @@ impl Network {
             let closing = Closing(&gate);
             let others = workers.iter().skip(1);
             let threads: Vec<_> = others.map(|worker| scope.spawn(|| gate.work(worker))).collect();
-            let was_worth_it = conductor.conduct(horizon, self.cores.worth_it);
+            let was_worth_it = coordinator.conduct(horizon, self.cores.worth_it);
             drop(closing);
             for thread in threads {
                 thread.join().unwrap_or_else(|panic| resume_unwind(panic));
             }
             was_worth_it
         });
-        let Conductor { order, trace, events, .. } = conductor;
+        let Coordinator { order, trace, events, .. } = coordinator;
         let mut problem = None;
         let mut parts = Vec::new();
         for worker in workers {
@@ -181,7 +181,7 @@ impl Network {
 }
 
 /// Has all parts work window after window, and hands over what crosses between them.
-struct Conductor<'a> {
+struct Coordinator<'a> {
     gate: &'a Gate,
     workers: &'a [Mutex<Worker>],
     partition: &'a Partition,
@@ -197,7 +197,7 @@ struct Conductor<'a> {
     beside: u64,
 }
 
-impl Conductor<'_> {
+impl Coordinator<'_> {
     /// Goes on until `horizon`, or until the parts had better be put together; false if dividing was not
     /// worth it.
     fn conduct(&mut self, horizon: Instant, worth_it: u64) -> bool {

@@ -7,8 +7,8 @@ use packet::time::Instant;
 use packet::{Component, Data, Interest};
 
 use super::super::object::Object;
+use super::super::version_search::VersionSearch;
 use super::super::{FetchError, Fetcher, Phase};
-use super::version_search::VersionSearch;
 use crate::naming::NamingConvention;
 
 impl Fetcher {

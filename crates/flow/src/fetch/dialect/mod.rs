@@ -3,7 +3,6 @@
 
 mod ccnx;
 mod ndn;
-pub(super) mod version_search;
 
 use packet::time::Instant;
 use packet::{Component, Data, Dialect, Interest, Name};

@@ -1,6 +1,7 @@
 //! Framing held against what CCNx's own programs put on the wire.
 
-use engine::{EngineConfig, FaceConfig, FaceId, FaceScope};
+use engine::batch::Arrivals;
+use engine::{Engine, EngineConfig, FaceConfig, FaceId, FaceScope};
 use packet::ccnx::{InterestFields, uri};
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, NackReason};
@@ -66,7 +67,8 @@ impl Bench {
     }
 
     fn receive(&mut self, frame: &[u8]) {
-        self.codec.receive(Instant::ZERO, frame, &mut self.engine, &mut self.arrivals);
+        let mut inlet = Inlet { engine: &mut self.engine, arrivals: &mut self.arrivals };
+        self.codec.receive(Frame { now: Instant::ZERO, from: 0, bytes: frame }, &mut inlet);
     }
 
     /// Interests and ContentObjects that the engine was given.

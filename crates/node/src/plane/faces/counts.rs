@@ -6,6 +6,7 @@ use packet::PacketCounts;
 
 use crate::control::NodeStatus;
 use crate::drop_reason::DropCounters;
+use crate::face::Faces;
 use crate::plane::DataPlane;
 
 /// Faces that are looked at in one go.
@@ -31,12 +32,14 @@ impl FaceCounts {
     }
 }
 
-impl DataPlane {
-    /// All faces there are, in no particular order.
-    pub(crate) fn face_ids(&self) -> Vec<FaceId> {
-        self.faces.keys().copied().collect()
+impl Faces {
+    /// The numbers of all faces there are, in no particular order.
+    pub(crate) fn ids(&self) -> Vec<FaceId> {
+        self.keys().copied().collect()
     }
+}
 
+impl DataPlane {
     /// What those of these faces have counted that are still there.
     pub(crate) fn face_counts(&self, faces: &[FaceId]) -> Vec<FaceCounts> {
         let counts = faces.iter().filter_map(|id| {

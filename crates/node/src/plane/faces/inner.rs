@@ -8,7 +8,6 @@ use crate::control::{CreateFaceError, FacePersistency, FaceState, FaceUri, Purpo
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Traffic, Transport};
 use crate::plane::faces::NewFace;
-use crate::plane::packets::send::touch;
 use crate::plane::{DataPlane, Token};
 use crate::transport::inner::{InnerPacket, InnerPort};
 
@@ -41,7 +40,8 @@ impl DataPlane {
         });
         let id = id.ok_or_else(|| CreateFaceError::Socket("there can be no more faces".to_owned()))?;
         let token = Token::Face(id);
-        let watched = self.source_of(token).map_or(Ok(()), |(port, flags)| self.watch(port, token, flags));
+        let watched =
+            self.source_of(token).map_or(Ok(()), |(port, flags)| self.sockets.watch(port, token, flags));
         if let Err(error) = watched {
             self.destroy_face(id, &error.to_string());
             return Err(CreateFaceError::Socket(error.to_string()));
@@ -61,7 +61,7 @@ impl DataPlane {
             let Some(packet) = packet else { break };
             face.counters.traffic.in_frames += 1;
             face.counters.traffic.in_bytes += packet.wire().len() as u64;
-            touch(&mut self.batch.touched, face);
+            self.batch.touch(face);
             self.receive_inner(id, packet);
             if self.batch.arrivals.is_full() {
                 self.hand_over();
@@ -89,7 +89,7 @@ impl DataPlane {
         } else {
             send(port, transmit, &mut face.counters.traffic, &mut face.counters.drops);
         }
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
     }
 
     fn receive_inner(&mut self, id: FaceId, packet: InnerPacket) {

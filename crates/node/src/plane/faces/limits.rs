@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
-use crate::face::{Face, StreamPort, Transport};
+use crate::face::{Face, Faces, StreamPort, Transport};
 use crate::origin::Origin;
 use crate::origin::Owner;
 use crate::plane::DataPlane;
@@ -58,6 +58,13 @@ impl Population {
             next_search: now,
         }
     }
+
+    pub(in crate::plane) fn on_demand_of(&mut self, kind: Kind) -> &mut OnDemandFaces {
+        match kind {
+            Kind::Datagram => &mut self.on_demand_datagrams,
+            Kind::Stream => &mut self.on_demand_streams,
+        }
+    }
 }
 
 /// What waits, over all faces.
@@ -88,13 +95,24 @@ impl Kind {
     }
 }
 
+impl Faces {
+    /// The stranger behind a face; `None` for what is on this host. The outer one is `None` if there is no
+    /// such face.
+    pub(crate) fn neighbour_behind(&self, id: FaceId) -> Option<Option<Owner>> {
+        let face = self.get(&id)?;
+        let is_stranger = face.scope == FaceScope::NonLocal;
+        Some(is_stranger.then(|| face.origin_now().map_or(Owner::Face(id), Owner::Origin)))
+    }
+}
+
 impl DataPlane {
     /// Whether there is room for one more face that nobody asked for, from `origin`, or from this host if
     /// there is none. Where there is too little, somebody may have to give way: whoever holds most, or
     /// those that were idle for a short time. If that does not help, it is counted.
     pub(in crate::plane) fn may_add_on_demand(&mut self, origin: Option<Origin>, kind: Kind) -> bool {
         if let Some(origin) = origin
-            && self.on_demand_of(kind).count(origin) >= self.settings.faces.max_on_demand_per_address
+            && self.occupancy.population.on_demand_of(kind).count(origin)
+                >= self.settings.faces.max_on_demand_per_address
             && !self.give_way(origin, kind, true)
         {
             self.gone_counters.drops.count(DropReason::AddressShare);
@@ -111,24 +129,9 @@ impl DataPlane {
         has_place
     }
 
-    /// The stranger behind a face; `None` for what is on this host. The outer one is `None` if there is no
-    /// such face.
-    pub(crate) fn neighbour_behind(&self, id: FaceId) -> Option<Option<Owner>> {
-        let face = self.faces.get(&id)?;
-        let is_stranger = face.scope == FaceScope::NonLocal;
-        Some(is_stranger.then(|| face.origin_now().map_or(Owner::Face(id), Owner::Origin)))
-    }
-
     /// How many faces there are to others than applications inside the process.
     pub(in crate::plane) fn outer_faces(&self) -> usize {
         self.faces.len() - self.occupancy.population.inner
-    }
-
-    pub(in crate::plane) fn on_demand_of(&mut self, kind: Kind) -> &mut OnDemandFaces {
-        match kind {
-            Kind::Datagram => &mut self.occupancy.population.on_demand_datagrams,
-            Kind::Stream => &mut self.occupancy.population.on_demand_streams,
-        }
     }
 
     fn has_place(&self, origin: Option<Origin>, kind: Kind) -> bool {
@@ -159,7 +162,7 @@ impl DataPlane {
         }
         let most = holders.into_iter().filter_map(|(most, kind)| Some((most?, kind)));
         let most = most.max_by_key(|((_, count), _)| *count);
-        let own = origin.map_or(0, |origin| self.on_demand_of(kind).count(origin));
+        let own = origin.map_or(0, |origin| self.occupancy.population.on_demand_of(kind).count(origin));
         // To take from somebody who holds no more would only go round in circles.
         if let Some(((holder, count), held)) = most
             && count > own + 1
@@ -231,10 +234,10 @@ impl DataPlane {
             return;
         }
         if let Some(before) = before {
-            self.on_demand_of(kind).remove(before, id);
+            self.occupancy.population.on_demand_of(kind).remove(before, id);
         }
         if let Some(origin) = origin {
-            self.on_demand_of(kind).add(origin, id, now);
+            self.occupancy.population.on_demand_of(kind).add(origin, id, now);
         }
     }
 

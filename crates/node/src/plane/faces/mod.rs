@@ -14,7 +14,7 @@ use std::os::fd::AsRawFd as _;
 use engine::{FaceId, FaceScope};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, DoublingWait, LinkType, PacketCounts};
+use packet::{Dialect, DoublingWait, LinkType};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
@@ -22,15 +22,14 @@ use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     FaceEvent, FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceUri, MacAddress,
 };
-use crate::drop_reason::{DropCounters, DropReason};
+use crate::drop_reason::DropReason;
 use crate::face::{
     Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Probation, StreamPort,
-    StreamTarget, Traffic, Transport, TransportCounters, WebSocketPort,
+    StreamTarget, Transport, TransportCounters, WebSocketPort,
 };
 use crate::origin::Origin;
 use crate::origin::scope_of;
 use crate::plane::faces::limits::{Kind, note_queue};
-use crate::plane::sockets::of_one_neighbour::PROBATION_FRAMES;
 use crate::plane::{DataPlane, Settings, Token};
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 use crate::sys::options;
@@ -51,7 +50,7 @@ impl DataPlane {
     /// what kind of link it is stays as it was made.
     pub(crate) fn take_over(&mut self, settings: Settings) {
         self.settings = settings;
-        for (id, face) in &self.faces {
+        for (id, face) in self.faces.iter() {
             let config = self.settings.faces.limited(face.engine_config());
             self.engine.configure_face(self.now, *id, config);
         }
@@ -235,7 +234,7 @@ impl DataPlane {
         };
         let begun = match &port.stream {
             Some(stream) => {
-                let watched = self.watch(&stream.socket, Token::Face(id), epoll::EventFlags::IN);
+                let watched = self.sockets.watch(&stream.socket, Token::Face(id), epoll::EventFlags::IN);
                 watched.inspect_err(|error| self.destroy_face(id, &error.to_string()))
             }
             None => self.connect(id),
@@ -267,7 +266,7 @@ impl DataPlane {
             activity: Activity { last_used: self.now, alarm: Instant::NEVER, touched: false },
             counters: TransportCounters::default(),
             held: HeldBytes::default(),
-            probation: Probation { origin: None, ends: PROBATION_FRAMES },
+            probation: Probation { origin: None, ends: Probation::FRAMES },
             tapping: FaceTaps { taps: Vec::new(), impaired: None },
         };
         for (number, maker) in self.tapping.makers.iter().filter(|_| face.codec.has_frames()) {
@@ -321,9 +320,9 @@ impl DataPlane {
         self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.occupancy.population.inner -= usize::from(face.transport.is_inner());
         if let Some(origin) = face.probation.origin {
-            self.on_demand_of(Kind::of(&face)).remove(origin, id);
+            self.occupancy.population.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
-        self.absorb(&face.counters.traffic, &face.counters.drops, counted.packets);
+        self.gone_counters.absorb(&face.counters.traffic, &face.counters.drops, counted.packets);
         self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.path {
@@ -353,16 +352,6 @@ impl DataPlane {
             let why = Some(why.to_owned());
             self.tell_of_face(FaceEvent { kind: FaceEventKind::Destroyed, face: status, why });
         }
-    }
-
-    /// Keeps what a face counted.
-    fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: PacketCounts) {
-        self.gone_counters.traffic.in_frames += traffic.in_frames;
-        self.gone_counters.traffic.in_bytes += traffic.in_bytes;
-        self.gone_counters.traffic.out_frames += traffic.out_frames;
-        self.gone_counters.traffic.out_bytes += traffic.out_bytes;
-        self.gone_counters.drops.absorb(drops);
-        self.gone_counters.packets += packets;
     }
 
     /// Begins an attempt to connect. An error has been dealt with as the end of the connection.

@@ -19,8 +19,9 @@ use rustix::event::epoll;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink};
 
 use crate::control::{FaceEventKind, FaceState, FaceUri};
-use crate::face::{DatagramPath, DatagramPort, Transport};
+use crate::face::{DatagramPath, DatagramPort, Faces, Transport};
 use crate::plane::interfaces::appearing::NewInterfaces;
+use crate::plane::sockets::Sockets;
 use crate::plane::{DataPlane, Token};
 use crate::sys::interfaces::{self, Interface};
 use crate::sys::netlink_messages;
@@ -80,6 +81,11 @@ impl InterfaceWatch {
     fn check_soon(&mut self, now: Instant) {
         self.check_at = self.check_at.min(now + SETTLING);
     }
+
+    fn retry_later(&mut self, now: Instant) {
+        let retry_at = now + self.retry.take();
+        self.check_at = self.check_at.min(retry_at);
+    }
 }
 
 /// What is bound to an interface.
@@ -97,6 +103,65 @@ fn open_monitor() -> std::io::Result<OwnedFd> {
     Ok(socket)
 }
 
+impl Sockets {
+    /// The interface of this number has gone: what was bound to it hears nothing any more, even if there is
+    /// another of its number soon.
+    fn lose_places(&mut self, index: u32) {
+        let groups = self.channels.numbers().map(Bound::Group);
+        let bound: Vec<Bound> = (0..self.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
+        for bound in bound {
+            if let Some(place) = self.place_of(bound).filter(|place| place.index == index) {
+                place.is_lost = true;
+                place.index = NO_INTERFACE;
+            }
+        }
+    }
+
+    /// The interface that something is bound to.
+    fn place_of(&mut self, bound: Bound) -> Option<&mut NamedInterface> {
+        match bound {
+            Bound::Ethernet(number) => self.ethernet.get_mut(number).map(|channel| &mut channel.place),
+            Bound::Group(number) => self.channels.get_mut(number)?.place.as_mut(),
+        }
+    }
+
+    /// Whether there is such a socket for an interface of this name already, which waited for it.
+    fn is_taken(&self, bound: Bound, name: &str) -> bool {
+        match bound {
+            Bound::Ethernet(number) => {
+                let dialect = self.ethernet.get(number).map(|channel| channel.dialect);
+                let mut all = self.ethernet.iter();
+                all.any(|channel| Some(channel.dialect) == dialect && channel.place.name == name)
+            }
+            Bound::Group(number) => {
+                let Some(ours) = self.channels.get(number) else { return false };
+                let (group, dialect) = (ours.group_address(), ours.dialect);
+                let is_such = |channel: &DatagramChannel| {
+                    channel.group_address() == group
+                        && channel.dialect == dialect
+                        && channel.place.as_ref().is_some_and(|place| place.name == name)
+                };
+                self.channels.position(is_such).is_some()
+            }
+        }
+    }
+}
+
+impl Faces {
+    /// Those at a socket that is bound to an interface.
+    fn bound_to(&self, bound: Bound) -> Vec<FaceId> {
+        let is_it = |transport: &Transport| {
+            let Transport::Datagram(port) = transport else { return false };
+            match (&port.path, bound) {
+                (DatagramPath::Ethernet { channel, .. }, Bound::Ethernet(number)) => *channel == number,
+                (DatagramPath::Udp { channel, .. }, Bound::Group(number)) => *channel == number,
+                _ => false,
+            }
+        };
+        self.values().filter(|face| is_it(&face.transport)).map(|face| face.id).collect()
+    }
+}
+
 impl DataPlane {
     /// Something depends on an interface: from now on its state is followed.
     pub(in crate::plane) fn watch_interfaces(&mut self) {
@@ -105,7 +170,7 @@ impl DataPlane {
         }
         self.interfaces.is_needed = true;
         let opened = open_monitor().and_then(|monitor| {
-            self.watch(&monitor, Token::Interfaces, epoll::EventFlags::IN)?;
+            self.sockets.watch(&monitor, Token::Interfaces, epoll::EventFlags::IN)?;
             Ok(monitor)
         });
         match opened {
@@ -131,7 +196,7 @@ impl DataPlane {
                 Ok((_, len)) => {
                     for index in netlink_messages::removed_interfaces(message.get(..len).unwrap_or(&message))
                     {
-                        self.lose_places(index);
+                        self.sockets.lose_places(index);
                     }
                 }
             }
@@ -139,19 +204,6 @@ impl DataPlane {
         }
         self.interfaces.check_soon(self.now);
         count > 0
-    }
-
-    /// The interface of this number has gone: what was bound to it hears nothing any more, even if there is
-    /// another of its number soon.
-    fn lose_places(&mut self, index: u32) {
-        let groups = self.sockets.channels.numbers().map(Bound::Group);
-        let bound: Vec<Bound> = (0..self.sockets.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
-        for bound in bound {
-            if let Some(place) = self.place(bound).filter(|place| place.index == index) {
-                place.is_lost = true;
-                place.index = NO_INTERFACE;
-            }
-        }
     }
 
     /// A packet socket has an error, which is how it says that its interface is down or gone.
@@ -179,7 +231,7 @@ impl DataPlane {
             Ok(all) => all,
             Err(error) => {
                 tracing::warn!(%error, "interfaces cannot be listed");
-                return self.retry_later();
+                return self.interfaces.retry_later(self.now);
             }
         };
         let groups = self.sockets.channels.numbers().map(Bound::Group);
@@ -191,23 +243,9 @@ impl DataPlane {
         }
         self.open_on_new_interfaces(&all);
         if has_failed {
-            self.retry_later();
+            self.interfaces.retry_later(self.now);
         } else {
             self.interfaces.retry.begin_anew();
-        }
-    }
-
-    fn retry_later(&mut self) {
-        let retry_at = self.now + self.interfaces.retry.take();
-        self.interfaces.check_at = self.interfaces.check_at.min(retry_at);
-    }
-
-    fn place(&mut self, bound: Bound) -> Option<&mut NamedInterface> {
-        match bound {
-            Bound::Ethernet(number) => {
-                self.sockets.ethernet.get_mut(number).map(|channel| &mut channel.place)
-            }
-            Bound::Group(number) => self.sockets.channels.get_mut(number)?.place.as_mut(),
         }
     }
 
@@ -223,7 +261,7 @@ impl DataPlane {
                 .get_mut(number)
                 .map_or_else(String::new, |channel| format!("the UDP group {}", channel.local)),
         };
-        let Some(place) = self.place(bound) else { return true };
+        let Some(place) = self.sockets.place_of(bound) else { return true };
         let interface = all.iter().find(|interface| interface.name == place.name);
         let Some(interface) = interface.filter(|interface| interface.is_up) else {
             if !place.is_down() {
@@ -243,7 +281,7 @@ impl DataPlane {
             Bound::Ethernet(number) => self.reopen_ethernet(number, interface),
             Bound::Group(number) => self.reopen_group(number, interface),
         };
-        let Some(place) = self.place(bound) else { return true };
+        let Some(place) = self.sockets.place_of(bound) else { return true };
         let was_down = place.is_down();
         match outcome {
             Ok(()) => {
@@ -275,25 +313,25 @@ impl DataPlane {
     /// Where the interface has another name now that the configuration means, too, its faces stay as they
     /// are, under that name. Otherwise one waits for an interface of the old name.
     fn follow_new_name(&mut self, bound: Bound, all: &[Interface]) {
-        let Some(place) = self.place(bound) else { return };
+        let Some(place) = self.sockets.place_of(bound) else { return };
         let (old, index) = (place.name.clone(), place.index);
         if all.iter().any(|interface| interface.name == old) {
             return;
         }
         let Some(renamed) = all.iter().find(|interface| interface.index == index) else { return };
         // Where the system's messages were lost, another interface may have got the number.
-        if self.place(bound).is_none_or(|place| !place.has_mac_of(renamed)) {
+        if self.sockets.place_of(bound).is_none_or(|place| !place.has_mac_of(renamed)) {
             return;
         }
-        if !self.is_meant(bound, renamed) || self.is_taken(bound, &renamed.name) {
+        if !self.is_meant(bound, renamed) || self.sockets.is_taken(bound, &renamed.name) {
             return;
         }
         tracing::info!(interface = old, "the interface is called {} now", renamed.name);
-        if let Some(place) = self.place(bound) {
+        if let Some(place) = self.sockets.place_of(bound) {
             place.name.clone_from(&renamed.name);
         }
         if let Bound::Ethernet(_) = bound {
-            for id in self.faces_bound(bound) {
+            for id in self.faces.bound_to(bound) {
                 let Some(face) = self.faces.get_mut(&id) else { continue };
                 face.local = FaceUri::Device(renamed.name.clone());
             }
@@ -314,27 +352,6 @@ impl DataPlane {
         }
     }
 
-    /// Whether there is such a socket for an interface of this name already, which waited for it.
-    fn is_taken(&self, bound: Bound, name: &str) -> bool {
-        match bound {
-            Bound::Ethernet(number) => {
-                let dialect = self.sockets.ethernet.get(number).map(|channel| channel.dialect);
-                let mut all = self.sockets.ethernet.iter();
-                all.any(|channel| Some(channel.dialect) == dialect && channel.place.name == name)
-            }
-            Bound::Group(number) => {
-                let Some(ours) = self.sockets.channels.get(number) else { return false };
-                let (group, dialect) = (ours.group_address(), ours.dialect);
-                let is_such = |channel: &DatagramChannel| {
-                    channel.group_address() == group
-                        && channel.dialect == dialect
-                        && channel.place.as_ref().is_some_and(|place| place.name == name)
-                };
-                self.sockets.channels.position(is_such).is_some()
-            }
-        }
-    }
-
     fn reopen_ethernet(&mut self, number: usize, interface: &Interface) -> std::io::Result<()> {
         let Some(channel) = self.sockets.ethernet.get_mut(number) else { return Ok(()) };
         let anew = EthernetChannel::open(interface, channel.dialect, channel.is_in_group())?;
@@ -346,8 +363,8 @@ impl DataPlane {
         )?;
         channel.replace(anew);
         let mtu_bytes = channel.mtu_bytes;
-        self.trust_anew(Token::Ethernet(number));
-        for id in self.faces_bound(Bound::Ethernet(number)) {
+        self.schedule.watchdog.trust_anew(Token::Ethernet(number));
+        for id in self.faces.bound_to(Bound::Ethernet(number)) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             let mut settings = *face.codec.settings();
             settings.transport_mtu_bytes = Some(mtu_bytes);
@@ -376,9 +393,9 @@ impl DataPlane {
         )?;
         channel.replace_socket(anew);
         let group = channel.local;
-        self.trust_anew(Token::Datagrams(number));
+        self.schedule.watchdog.trust_anew(Token::Datagrams(number));
         // The address names the interface by its number, which may be another now.
-        for id in self.faces_bound(Bound::Group(number)) {
+        for id in self.faces.bound_to(Bound::Group(number)) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.remote = FaceUri::Udp(group);
             face.local = FaceUri::Udp(group);
@@ -391,20 +408,8 @@ impl DataPlane {
         Ok(())
     }
 
-    fn faces_bound(&self, bound: Bound) -> Vec<FaceId> {
-        let is_it = |transport: &Transport| {
-            let Transport::Datagram(port) = transport else { return false };
-            match (&port.path, bound) {
-                (DatagramPath::Ethernet { channel, .. }, Bound::Ethernet(number)) => *channel == number,
-                (DatagramPath::Udp { channel, .. }, Bound::Group(number)) => *channel == number,
-                _ => false,
-            }
-        };
-        self.faces.values().filter(|face| is_it(&face.transport)).map(|face| face.id).collect()
-    }
-
     fn set_states(&mut self, bound: Bound, state: FaceState) {
-        for id in self.faces_bound(bound) {
+        for id in self.faces.bound_to(bound) {
             let Some(face) = self.faces.get_mut(&id).filter(|face| face.state != state) else { continue };
             face.state = state;
             let kind = if state == FaceState::Up { FaceEventKind::Up } else { FaceEventKind::Down };

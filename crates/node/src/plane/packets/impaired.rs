@@ -43,7 +43,7 @@ impl DataPlane {
         }
         let Some(impairment) = impairment else { return };
         // Behind those that watch: they see what the face sends and what came over the wire.
-        let number = self.add_tap(id, Box::new(impairment));
+        let number = self.tapping.add(&mut self.faces, id, Box::new(impairment));
         if let Some(face) = self.faces.get_mut(&id) {
             face.tapping.impaired = number;
         }

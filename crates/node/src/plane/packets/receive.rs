@@ -12,7 +12,6 @@ use crate::origin::Origin;
 use crate::plane::faces::limits::Kind;
 use crate::plane::packets::fair_turn::ChargedTo;
 use crate::plane::packets::one_frame::Reception;
-use crate::plane::packets::send::touch;
 use crate::plane::{DataPlane, Token};
 use crate::sys::datagrams::SLOT_BYTES;
 use crate::transport::stream::ReadOutcome;
@@ -144,7 +143,7 @@ impl DataPlane {
             if let Some(face) = self.face_of_ethernet_peer(number, peer, frame)
                 && let Some(face) = self.faces.get_mut(&face)
             {
-                touch(&mut self.batch.touched, face);
+                self.batch.touch(face);
                 let from = from.0.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
                 Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
                     .receive(face, from, frame);
@@ -210,7 +209,7 @@ impl DataPlane {
     ) -> bool {
         // Looked up anew after a batch has been handed over, which may do anything to faces.
         while let Some(face) = self.faces.get_mut(&id) {
-            touch(&mut self.batch.touched, face);
+            self.batch.touch(face);
             loop {
                 let Some(frame) = frames.next() else {
                     return face.counters.traffic.in_frames >= face.probation.ends;
@@ -289,7 +288,7 @@ impl DataPlane {
             ReadOutcome::Closed => self.handle_stream_end(id, "closed by the peer"),
             ReadOutcome::Bytes(count) => {
                 let is_websocket = port.websocket.is_some();
-                touch(&mut self.batch.touched, face);
+                self.batch.touch(face);
                 let bytes = scratch.get_mut(..count).unwrap_or_default();
                 if is_websocket {
                     self.split_websocket(id, bytes);

@@ -10,7 +10,7 @@ use system::trains::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 use crate::codec::Codec;
 use crate::control::FaceState;
 use crate::drop_reason::DropReason;
-use crate::face::{DatagramPath, Face, Sink, Transport};
+use crate::face::{DatagramPath, Face, Faces, Sink, Transport};
 use crate::plane::faces::limits::note_queue;
 use crate::plane::{DataPlane, Token};
 
@@ -22,6 +22,15 @@ const MAX_SPARE_OUTBOXES: usize = 64;
 /// An application for which one in so many parts waits of what may wait is not read from until it has caught
 /// up.
 const HELD_PART: usize = 4;
+
+impl Faces {
+    #[cold]
+    fn count_full_queue(&mut self, id: FaceId) {
+        if let Some(face) = self.get_mut(&id) {
+            face.counters.drops.count(DropReason::SendQueueFull);
+        }
+    }
+}
 
 impl DataPlane {
     /// Hands all arrivals to the engine and sends what comes of them.
@@ -76,7 +85,7 @@ impl DataPlane {
                         if waits > 0 && !stream.waits_for_room && self.flush_now(id) {
                             return self.send(transmit);
                         }
-                        self.count_full_queue(id);
+                        self.faces.count_full_queue(id);
                         return;
                     }
                     let queue = stream.queue();
@@ -91,7 +100,7 @@ impl DataPlane {
             },
             Transport::Inner(_) => return self.send_inside(transmit),
         };
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
         if full {
             self.flush(id);
         }
@@ -103,13 +112,6 @@ impl DataPlane {
         let before = self.occupancy.held.queued_bytes;
         self.flush(id);
         self.occupancy.held.queued_bytes < before
-    }
-
-    #[cold]
-    fn count_full_queue(&mut self, id: FaceId) {
-        if let Some(face) = self.faces.get_mut(&id) {
-            face.counters.drops.count(DropReason::SendQueueFull);
-        }
     }
 
     /// Lets the link of a face act upon time.
@@ -131,7 +133,7 @@ impl DataPlane {
         }
         let Some(mut sink) = face.transport.sink(&mut self.batch.outboxes) else { return };
         act(&mut face.codec, &mut sink);
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
     }
 
     /// Writes what the turn has collected, face by face.
@@ -225,15 +227,6 @@ impl DataPlane {
     }
 }
 
-/// Notes that a face has something to finish in this turn.
-#[inline]
-pub(in crate::plane) fn touch(touched: &mut Vec<FaceId>, face: &mut Face) {
-    if !face.activity.touched {
-        face.activity.touched = true;
-        touched.push(face.id);
-    }
-}
-
 /// Writes what a connection takes; true if it is gone.
 fn write_stream(
     face: &mut Face,
@@ -286,7 +279,7 @@ mod tests {
         let mut bench = bench();
         let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), packet::Dialect::Ndn).unwrap();
         let FaceUri::Tcp(there) = listener.uri().clone() else { panic!("no address") };
-        bench.plane.add_listener(listener).unwrap();
+        bench.plane.sockets.add_listener(listener).unwrap();
         let mut peer = std::net::TcpStream::connect(there).unwrap();
         bench.work();
         let face = *bench.plane.faces.keys().max().unwrap();

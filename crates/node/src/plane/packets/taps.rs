@@ -8,11 +8,10 @@ use engine::{FaceId, Transmit};
 use link::{Direction, FrameTap, TapVerdict};
 use packet::time::Instant;
 
-use crate::codec::Codec;
+use crate::codec::{Codec, Frame, Inlet};
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::Face;
+use crate::face::{Face, Faces};
 use crate::plane::DataPlane;
-use crate::plane::packets::send::touch;
 use crate::transport::FrameSink;
 use crate::transport::train::Outbox;
 
@@ -38,7 +37,7 @@ pub(crate) struct Delayed {
 }
 
 /// Taps for faces that are yet to come, and what taps hold back.
-pub(in crate::plane) struct Tapping {
+pub(crate) struct Tapping {
     pub(in crate::plane) makers: Vec<(u64, TapMaker)>,
     next: u64,
     pub(in crate::plane) delayed: Delayed,
@@ -99,38 +98,45 @@ pub(in crate::plane) fn pass(
     None
 }
 
-impl DataPlane {
+impl Tapping {
     /// Has a tap see all frames of one face; its number, or `None` if there is no such face or it has none.
-    pub(crate) fn add_tap(&mut self, face: FaceId, tap: Box<dyn FrameTap + Send>) -> Option<u64> {
-        let number = self.tapping.next;
-        let face = self.faces.get_mut(&face).filter(|face| face.codec.has_frames())?;
+    pub(crate) fn add(
+        &mut self,
+        faces: &mut Faces,
+        face: FaceId,
+        tap: Box<dyn FrameTap + Send>,
+    ) -> Option<u64> {
+        let number = self.next;
+        let face = faces.get_mut(&face).filter(|face| face.codec.has_frames())?;
         face.tapping.taps.push((number, tap));
-        self.tapping.next += 1;
+        self.next += 1;
         Some(number)
     }
 
     /// Makes a tap for each face there is, and for each that will be; the number of all of them.
-    pub(crate) fn add_tap_everywhere(&mut self, maker: TapMaker) -> u64 {
-        let number = self.tapping.next;
-        self.tapping.next += 1;
-        for face in self.faces.values_mut().filter(|face| face.codec.has_frames()) {
+    pub(crate) fn add_everywhere(&mut self, faces: &mut Faces, maker: TapMaker) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        for face in faces.values_mut().filter(|face| face.codec.has_frames()) {
             // Before all others: what watches sees frames as they are on the wire.
             if let Some(tap) = maker(face) {
                 face.tapping.taps.insert(0, (number, tap));
             }
         }
-        self.tapping.makers.push((number, maker));
+        self.makers.push((number, maker));
         number
     }
 
     /// Removes a tap wherever it is.
-    pub(crate) fn remove_tap(&mut self, number: u64) {
-        self.tapping.makers.retain(|(other, _)| *other != number);
-        for face in self.faces.values_mut() {
+    pub(crate) fn remove(&mut self, faces: &mut Faces, number: u64) {
+        self.makers.retain(|(other, _)| *other != number);
+        for face in faces.values_mut() {
             face.tapping.taps.retain(|(other, _)| *other != number);
         }
     }
+}
 
+impl DataPlane {
     /// Turns a packet into frames that taps see before they leave.
     pub(in crate::plane) fn send_tapped(&mut self, id: FaceId, transmit: Transmit) {
         let now = self.now;
@@ -158,7 +164,7 @@ impl DataPlane {
         let Some(mut sink) = face.transport.sink(&mut self.batch.outboxes) else { return };
         sink.bytes().extend_from_slice(frame);
         sink.end_frame(None);
-        touch(&mut self.batch.touched, face);
+        self.batch.touch(face);
     }
 
     /// Lets go what taps have held back long enough.
@@ -169,9 +175,10 @@ impl DataPlane {
                 Direction::Out => self.send_frame(id, &frame),
                 Direction::In => {
                     let Some(face) = self.faces.get_mut(&id) else { continue };
-                    touch(&mut self.batch.touched, face);
+                    self.batch.touch(face);
                     self.batch.arrivals.face = id;
-                    face.codec.receive(self.now, 0, &frame, &mut self.engine, &mut self.batch.arrivals);
+                    let mut inlet = Inlet { engine: &mut self.engine, arrivals: &mut self.batch.arrivals };
+                    face.codec.receive(Frame { now: self.now, from: 0, bytes: &frame }, &mut inlet);
                     self.hand_over();
                 }
             }

@@ -3,3 +3,4 @@
 pub(in crate::plane) mod operations;
 pub(in crate::plane) mod services;
 pub(in crate::plane) mod status_page;
+pub(crate) mod tables;

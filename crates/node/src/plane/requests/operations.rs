@@ -5,14 +5,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use engine::{FaceId, FaceScope, NextHop};
 use link::v2::MIN_MTU_BYTES;
-use management::StrategyChoice;
 use packet::{Buffer, Dialect, LinkType, Name};
 
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
-    AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceSnapshot, FaceUri, MacAddress, MemoryStatus, NextHopChange,
-    NodeStatus, RouteStatus, TurnCounters, UpdateFaceError, in_words,
+    AddNextHopError, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FacePersistency, FaceSnapshot,
+    FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus, TurnCounters, UpdateFaceError, in_words,
 };
 use crate::face::{Face, StreamTarget, Transport};
 use crate::plane::DataPlane;
@@ -284,58 +282,6 @@ impl DataPlane {
         }
         ids.sort_unstable();
         ids.into_iter().filter_map(|id| self.face_status(id)).collect()
-    }
-
-    /// Part of the list of routes, from number `from` on, and where the next part begins.
-    pub(crate) fn route_page(&self, dialect: Dialect, from: u32) -> (Vec<RouteStatus>, Option<u32>) {
-        let (routes, next) = self.engine.routes(dialect, from);
-        let status = |(prefix, hops): (&Name, &[NextHop])| RouteStatus {
-            prefix: prefix.clone(),
-            next_hops: hops.to_vec(),
-        };
-        (routes.map(status).collect(), next)
-    }
-
-    /// Part of the list of strategy choices, likewise.
-    pub(crate) fn strategy_page(&self, dialect: Dialect, from: u32) -> (Vec<StrategyChoice>, Option<u32>) {
-        let (choices, next) = self.engine.strategies(dialect, from);
-        let choice = |(prefix, strategy): (&Name, &Name)| StrategyChoice {
-            prefix: prefix.clone(),
-            strategy: strategy.clone(),
-        };
-        (choices.map(choice).collect(), next)
-    }
-
-    pub(crate) fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
-        let old = *self.engine.content_store_config();
-        let config = engine::ContentStoreConfig {
-            max_bytes: changes.max_bytes.unwrap_or(old.max_bytes),
-            max_entries: changes.max_entries.unwrap_or(old.max_entries),
-            eviction: changes.eviction.unwrap_or(old.eviction),
-            admit: changes.admit.unwrap_or(old.admit),
-            placement: changes.placement.unwrap_or(old.placement),
-            serve: changes.serve.unwrap_or(old.serve),
-            unsolicited: changes.unsolicited.unwrap_or(old.unsolicited),
-        };
-        if config != old {
-            self.engine.configure_content_store(config);
-        }
-        self.content_store()
-    }
-
-    pub(crate) fn content_store(&self) -> ContentStoreStatus {
-        let (config, sizes) = (self.engine.content_store_config(), self.engine.table_sizes());
-        let counters = self.engine.content_store_counters();
-        ContentStoreStatus {
-            max_entries: config.max_entries,
-            max_bytes: config.max_bytes,
-            admit: config.admit,
-            serve: config.serve,
-            entries: sizes.cached,
-            bytes: sizes.cached_bytes,
-            hits: counters.hits,
-            misses: counters.misses,
-        }
     }
 
     /// The status, with no more in the sums over all faces than those have counted that are gone.

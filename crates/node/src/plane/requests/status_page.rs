@@ -36,7 +36,7 @@ const MAX_OF_AN_ADDRESS: usize = 2;
 #[derive(Default)]
 pub(in crate::plane) struct StatusRequests {
     /// Where requests go, if there is somebody who answers.
-    sender: Option<RingSender<StatusRequest>>,
+    pub(in crate::plane) sender: Option<RingSender<StatusRequest>>,
     neighbours: Vec<(FaceId, Owner)>,
 }
 
@@ -65,18 +65,13 @@ impl StatusRequests {
 }
 
 impl DataPlane {
-    /// Has requests for the status page go to the other end of a ring.
-    pub(crate) fn pass_status_requests_to(&mut self, sender: RingSender<StatusRequest>) {
-        self.control.status_requests.sender = Some(sender);
-    }
-
     /// A connection begins with a request instead of messages.
     #[cold]
     pub(in crate::plane) fn ask_for_status(&mut self, id: FaceId, request: Vec<u8>) {
         let is_by_tcp = |face: &Face| matches!(face.remote, FaceUri::Tcp(_));
         let is_hidden =
             !self.settings.ccnx.status_page && self.faces.get(&id).is_some_and(|face| is_by_tcp(face));
-        let neighbour = self.neighbour_behind(id).flatten();
+        let neighbour = self.faces.neighbour_behind(id).flatten();
         let has_place =
             is_hidden || neighbour.is_none_or(|neighbour| self.control.status_requests.admit(id, neighbour));
         let is_asked = !is_hidden

@@ -7,7 +7,6 @@ use rustix::event::epoll;
 use crate::control::{FacePersistency, FaceState};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, PING_INTERVAL, Transport};
-use crate::plane::packets::send::touch;
 use crate::plane::{DataPlane, Token};
 use crate::transport::websocket::ping;
 
@@ -74,7 +73,7 @@ impl DataPlane {
                 websocket.ping_at = now + PING_INTERVAL;
                 if let Some(stream) = port.stream.as_mut().filter(|_| websocket.protocol.is_open()) {
                     stream.queue().push_raw(&ping());
-                    touch(&mut self.batch.touched, face);
+                    self.batch.touch(face);
                 }
                 return self.renew_alarm(id);
             }

@@ -111,6 +111,11 @@ impl Watchdog {
     pub(in crate::plane) fn in_time(&mut self) {
         self.overdue = 0;
     }
+
+    /// A socket was put in the place of another: nothing is held against it.
+    pub(in crate::plane) fn trust_anew(&mut self, token: Token) {
+        self.worked(token);
+    }
 }
 
 impl DataPlane {
@@ -139,11 +144,6 @@ impl DataPlane {
             // A socket that was made anew meanwhile is watched already.
             let _ = epoll::add(&self.sockets.epoll, socket, token.to_data(), flags);
         }
-    }
-
-    /// A socket was put in the place of another: nothing is held against it.
-    pub(in crate::plane) fn trust_anew(&mut self, token: Token) {
-        self.schedule.watchdog.worked(token);
     }
 }
 

@@ -15,6 +15,7 @@ use crate::origin::{Origin, scope_of};
 use crate::plane::faces::limits::Kind;
 use crate::plane::faces::{NewStreamFace, Peer};
 use crate::plane::packets::fair_turn::ChargedTo;
+use crate::plane::sockets::Sockets;
 use crate::plane::{DataPlane, Token};
 use crate::socket_path;
 use crate::sys::options;
@@ -141,20 +142,49 @@ fn listen(local: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-impl DataPlane {
+impl Sockets {
+    /// Has the data plane told when something is ready.
+    pub(in crate::plane) fn watch(
+        &self,
+        source: impl AsFd,
+        token: Token,
+        flags: epoll::EventFlags,
+    ) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, source, token.to_data(), flags)?)
+    }
+
     /// Receives datagrams from a bound socket.
     pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
-        let number = self.sockets.channels.next_number();
+        let number = self.channels.next_number();
         let token = if channel.is_ip() { Token::Ip(number) } else { Token::Datagrams(number) };
         self.watch(&channel.socket, token, epoll::EventFlags::IN)?;
-        self.sockets.channels.insert(channel);
+        self.channels.insert(channel);
         Ok(())
     }
 
+    /// Accepts connections from a listener.
+    pub(crate) fn add_listener(&mut self, listener: Listener) -> io::Result<()> {
+        self.watch(&listener, Token::Listener(self.listeners.len()), epoll::EventFlags::IN)?;
+        self.listeners.push(listener);
+        Ok(())
+    }
+
+    /// Addresses of all that is bound.
+    pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
+        let datagrams = self.channels.bound().map(DatagramChannel::uri);
+        let ethernet = self.ethernet.iter().map(EthernetChannel::uri);
+        datagrams
+            .chain(ethernet)
+            .chain(self.listeners.iter().map(|listener| listener.uri().clone()))
+            .collect()
+    }
+}
+
+impl DataPlane {
     /// Receives frames from an interface; with `multicast` the group gets a face.
     pub(crate) fn add_ethernet(&mut self, channel: EthernetChannel, multicast: bool) -> io::Result<()> {
         let number = self.sockets.ethernet.len();
-        self.watch(&channel.ring, Token::Ethernet(number), epoll::EventFlags::IN)?;
+        self.sockets.watch(&channel.ring, Token::Ethernet(number), epoll::EventFlags::IN)?;
         self.sockets.ethernet.push(channel);
         self.watch_interfaces();
         if multicast {
@@ -166,7 +196,7 @@ impl DataPlane {
     /// Joins a group, for which there is one face.
     pub(crate) fn add_group(&mut self, channel: DatagramChannel, link_type: LinkType) -> io::Result<()> {
         let (number, group) = (self.sockets.channels.next_number(), channel.local);
-        self.add_channel(channel)?;
+        self.sockets.add_channel(channel)?;
         self.watch_interfaces();
         if let Some(face) = self.add_group_face(number, group, link_type)
             && let Some(channel) = self.sockets.channels.get_mut(number)
@@ -174,23 +204,6 @@ impl DataPlane {
             channel.set_group(face);
         }
         Ok(())
-    }
-
-    /// Accepts connections from a listener.
-    pub(crate) fn add_listener(&mut self, listener: Listener) -> io::Result<()> {
-        self.watch(&listener, Token::Listener(self.sockets.listeners.len()), epoll::EventFlags::IN)?;
-        self.sockets.listeners.push(listener);
-        Ok(())
-    }
-
-    /// Addresses of all that is bound.
-    pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
-        let datagrams = self.sockets.channels.bound().map(DatagramChannel::uri);
-        let ethernet = self.sockets.ethernet.iter().map(EthernetChannel::uri);
-        datagrams
-            .chain(ethernet)
-            .chain(self.sockets.listeners.iter().map(|listener| listener.uri().clone()))
-            .collect()
     }
 
     pub(in crate::plane) fn accept(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
@@ -258,7 +271,7 @@ mod tests {
         let mut bench = bench();
         let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), Dialect::Ndn).unwrap();
         let FaceUri::Tcp(there) = listener.uri().clone() else { panic!("no address") };
-        bench.plane.add_listener(listener).unwrap();
+        bench.plane.sockets.add_listener(listener).unwrap();
         let _connection = std::net::TcpStream::connect(there).unwrap();
         let faces = bench.plane.faces.len();
         bench.plane.schedule.turn.note(ChargedTo::Listener(0), SHARE);
@@ -276,7 +289,7 @@ mod tests {
         let any = "127.0.0.1:0".parse().unwrap();
         let (other, _) = DatagramChannel::bind(any, Dialect::Ccnx, 1 << 16, 1 << 16).unwrap();
         let elsewhere = other.local;
-        bench.plane.add_channel(other).unwrap();
+        bench.plane.sockets.add_channel(other).unwrap();
         let stranger = peer();
         stranger.send_to(interest.wire(), elsewhere).unwrap();
         bench.work();

@@ -73,7 +73,7 @@ impl DataPlane {
         self.sockets.descriptors.retry_at = Instant::NEVER;
         for number in std::mem::take(&mut self.sockets.descriptors.resting) {
             let Some(listener) = self.sockets.listeners.get(number) else { continue };
-            match self.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
+            match self.sockets.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
                 Ok(()) => tracing::info!(listener = %listener.uri(), "connections are accepted again"),
                 Err(error) => {
                     tracing::warn!(listener = %listener.uri(), %error, "cannot be listened at yet");

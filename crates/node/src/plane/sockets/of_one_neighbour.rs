@@ -10,16 +10,26 @@ use packet::time::Duration;
 use rustix::event::epoll;
 
 use crate::control::FacePersistency;
-use crate::face::{DatagramPath, DatagramPort, Face, Transport};
+use crate::face::{DatagramPath, DatagramPort, Face, Faces, Probation, Transport};
 use crate::plane::{DataPlane, Token};
 use crate::transport::datagram::DatagramChannel;
 
-/// Frames after which it is looked at whether a neighbour is useful.
-pub(in crate::plane) const PROBATION_FRAMES: u64 = 256;
 /// One address has at most one in so many of these sockets.
 const PART_PER_ADDRESS: usize = 4;
 /// A neighbour that was silent for so long gives its socket to another.
 const IDLE: Duration = Duration::from_secs(10);
+
+impl Faces {
+    /// Sends by another socket for UDP from now on.
+    fn set_channel(&mut self, id: FaceId, number: usize) {
+        if let Some(face) = self.get_mut(&id)
+            && let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, .. }, .. }) =
+                &mut face.transport
+        {
+            *channel = number;
+        }
+    }
+}
 
 impl DataPlane {
     /// Gives a UDP neighbour a socket of its own if it deserves one and there is one. Otherwise it is asked
@@ -27,7 +37,7 @@ impl DataPlane {
     #[cold]
     pub(in crate::plane) fn consider_own_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.probation.ends = face.counters.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
+        face.probation.ends = face.counters.traffic.in_frames.max(Probation::FRAMES).saturating_mul(2);
         let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, peer, .. }, .. }) =
             face.transport
         else {
@@ -73,28 +83,19 @@ impl DataPlane {
         let opened = channel.connected_to(peer, main, id, self.settings.udp.own_receive_bytes);
         let number = self.sockets.channels.next_number();
         let watched = opened.and_then(|channel| {
-            self.watch(&channel.socket, Token::Datagrams(number), epoll::EventFlags::IN)?;
+            self.sockets.watch(&channel.socket, Token::Datagrams(number), epoll::EventFlags::IN)?;
             Ok(channel)
         });
         match watched {
             Ok(channel) => {
                 tracing::debug!(face = id.0, %peer, "the neighbour has a socket of its own");
                 self.sockets.channels.insert(channel);
-                self.trust_anew(Token::Datagrams(number));
-                self.set_channel(id, number);
+                self.schedule.watchdog.trust_anew(Token::Datagrams(number));
+                self.faces.set_channel(id, number);
                 // Its address may go, and then the socket is of no use.
                 self.watch_interfaces();
             }
             Err(error) => tracing::debug!(face = id.0, %peer, %error, "no socket of its own can be had"),
-        }
-    }
-
-    fn set_channel(&mut self, id: FaceId, number: usize) {
-        if let Some(face) = self.faces.get_mut(&id)
-            && let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, .. }, .. }) =
-                &mut face.transport
-        {
-            *channel = number;
         }
     }
 
@@ -109,7 +110,7 @@ impl DataPlane {
         let Some(main) = self.sockets.channels.get(channel).and_then(DatagramChannel::main) else { return };
         // Closing it takes it out of the epoll set.
         self.sockets.channels.remove(channel);
-        self.set_channel(id, main);
+        self.faces.set_channel(id, main);
         tracing::debug!(face = id.0, "the neighbour shares a socket again");
     }
 

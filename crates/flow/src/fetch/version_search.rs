@@ -4,7 +4,7 @@ use packet::ccnx::{Exclude, ExcludeEntry, markers};
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Name, NameRef};
 
-use super::super::config::FetchConfig;
+use super::config::FetchConfig;
 
 /// The version before all others, and the one behind them.
 const FIRST: &[u8] = &[0xfd, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff];
@@ -17,7 +17,7 @@ const NO_SEGMENT: &[u8] = &[0x01];
 const MIN_WAIT: Duration = Duration::from_millis(100);
 /// How often it is asked for: where several producers have a name, forwarders may ask another one the second
 /// time.
-pub(in crate::fetch) const LATER_ATTEMPTS: u32 = 2;
+pub(super) const LATER_ATTEMPTS: u32 = 2;
 /// How many answers of a search are looked at. Whoever answers with ever later versions, or with what is
 /// refused, does not keep it from its end.
 const MAX_ANSWERS: u32 = 64;
@@ -25,7 +25,7 @@ const MAX_ANSWERS: u32 = 64;
 /// The search for the latest version of a name. It is over when nobody has a later one than the latest that
 /// came.
 #[derive(Clone, Debug, Default)]
-pub(in crate::fetch) struct VersionSearch {
+pub(super) struct VersionSearch {
     best: Option<Name>,
     /// What came right below the name in packets that were refused, in order: at most [`MAX_ANSWERS`].
     refused: Vec<Vec<u8>>,
@@ -38,7 +38,7 @@ pub(in crate::fetch) struct VersionSearch {
 
 impl VersionSearch {
     /// The search, where the latest version is found so and not by asking for metadata.
-    pub(in crate::fetch) fn of(dialect: Dialect) -> Option<Self> {
+    pub(super) fn of(dialect: Dialect) -> Option<Self> {
         match dialect {
             Dialect::Ndn => None,
             Dialect::Ccnx => Some(VersionSearch::default()),
@@ -46,12 +46,12 @@ impl VersionSearch {
     }
 
     /// Something was asked for.
-    pub(in crate::fetch) fn handle_asked(&mut self, now: Instant) {
+    pub(super) fn handle_asked(&mut self, now: Instant) {
         self.asked_at = Some(now);
     }
 
     /// How long the answer to what is asked for now may take.
-    pub(in crate::fetch) fn answer_timeout(&self, config: &FetchConfig) -> Duration {
+    pub(super) fn answer_timeout(&self, config: &FetchConfig) -> Duration {
         match self.best {
             Some(_) => (self.slowest * 4).max(MIN_WAIT).min(config.discovery_timeout),
             None => config.discovery_timeout,
@@ -60,12 +60,7 @@ impl VersionSearch {
 
     /// What came, if it has a version below `prefix`; says whether that is the latest so far, and nothing if
     /// there is none and what came may be the object itself.
-    pub(in crate::fetch) fn handle_answer(
-        &mut self,
-        now: Instant,
-        prefix: &Name,
-        name: NameRef<'_>,
-    ) -> Option<bool> {
+    pub(super) fn handle_answer(&mut self, now: Instant, prefix: &Name, name: NameRef<'_>) -> Option<bool> {
         let count = prefix.as_ref().component_count();
         let version = |name: NameRef<'_>| markers::parse_version(name.components().nth(count)?.value);
         self.answers += 1;
@@ -82,12 +77,12 @@ impl VersionSearch {
     }
 
     /// The latest version that came.
-    pub(in crate::fetch) fn best(&self) -> Option<&Name> {
+    pub(super) fn best(&self) -> Option<&Name> {
         self.best.as_ref()
     }
 
     /// What came was refused, and is excluded from now on; says whether it was not before.
-    pub(in crate::fetch) fn handle_refusal(&mut self, prefix: &Name, name: NameRef<'_>) -> bool {
+    pub(super) fn handle_refusal(&mut self, prefix: &Name, name: NameRef<'_>) -> bool {
         self.answers += 1;
         let below = name.components().nth(prefix.as_ref().component_count());
         let Some(value) = below.map(|below| below.value) else { return false };
@@ -101,7 +96,7 @@ impl VersionSearch {
     }
 
     /// Whether no further answer is looked at.
-    pub(in crate::fetch) fn is_exhausted(&self) -> bool {
+    pub(super) fn is_exhausted(&self) -> bool {
         self.answers >= MAX_ANSWERS
     }
 

@@ -18,6 +18,23 @@ pub struct Arrival<'a> {
     pub header: &'a LinkHeader,
 }
 
+/// The same of a packet whose name has not been hashed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reception<'a> {
+    pub(crate) now: Instant,
+    pub(crate) face: FaceId,
+    pub(crate) header: &'a LinkHeader,
+}
+
+impl<'a> Reception<'a> {
+    /// With the hashes of its name.
+    #[inline(always)]
+    pub(crate) fn hashed(self, hashes: &'a PrefixHashes) -> Arrival<'a> {
+        let Reception { now, face, header } = self;
+        Arrival { now, face, hashes, header }
+    }
+}
+
 impl<'a> Arrival<'a> {
     /// A packet that came with nothing but itself.
     pub fn bare(now: Instant, face: FaceId, hashes: &'a PrefixHashes) -> Self {

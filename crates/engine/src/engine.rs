@@ -110,7 +110,6 @@ impl Engine {
             random: Random::from_seed(config.seed),
             settings: Settings {
                 max_lifetime: config.max_lifetime,
-                dead_nonce_lifetime: config.dead_nonce_lifetime,
                 default_hop_limit: config.default_hop_limit,
                 producer_regions: config.producer_regions,
             },

@@ -19,7 +19,6 @@ use crate::tables::sweep::Sweep;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) max_lifetime: Duration,
-    pub(crate) dead_nonce_lifetime: Duration,
     pub(crate) default_hop_limit: Option<u8>,
     pub(crate) producer_regions: Vec<Name>,
 }

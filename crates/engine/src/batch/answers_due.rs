@@ -45,7 +45,7 @@ pub(crate) struct AnswersDue {
 }
 
 /// Interests remembered for a face; of more the oldest are forgotten.
-const MAX: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 /// With more Interests pending than this, looking at one is likely to wait for memory, which takes longer
 /// than to hash a name.
 const MAX_PENDING: u32 = 4096;
@@ -65,7 +65,7 @@ impl AnswersDue {
 
     #[inline]
     fn remember(&mut self, id: PendingId, nonce: Nonce) {
-        if self.asked.len() >= MAX {
+        if self.asked.len() >= MAX_REMEMBERED {
             self.asked.pop_front();
         }
         self.asked.push_back((id, nonce));

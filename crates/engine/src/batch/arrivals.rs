@@ -7,7 +7,7 @@ use packet::{Buffer, Data, Dialect, LinkHeader, Nonce, Packet, PrefixHashes, Wir
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, Reception};
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 
@@ -210,7 +210,7 @@ impl Arrivals {
                     }
                     ArrivedPacket::DueAnswer(packet, due) => {
                         self.due_answers -= 1;
-                        engine.receive_due_answer(now, face, packet, due, header);
+                        engine.receive_due_answer(Reception { now, face, header }, packet, due);
                     }
                 }
             }

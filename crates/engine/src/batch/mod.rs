@@ -16,8 +16,9 @@
 //! when a packet is decoded, the bucket of the index, and the place among the dead nonces or in the memory of
 //! the eviction policy; when its group is prepared, the entries that the bucket names, the routes, and the
 //! Data that will have to leave the content store; last, the names that these entries are compared with.
-//! Where the memory is, only the table that owns it knows. So each has `prefetch…` functions, which are
-//! called from here; studies of eviction call those of the policies, and a queue of theirs its own:
+//! Each step is asked for in one place: `Engine::expect`, and the two halves of `Engine::prepare`. Where the
+//! memory is, only the table that owns it knows. So each has `prefetch…` functions, which are called from
+//! there:
 //!
 //! | table | what it is asked to fetch |
 //! |---|---|
@@ -28,6 +29,12 @@
 //! | `content_store` | an entry; a place for a new one; its name; who leaves for it, and what they hold |
 //! | eviction policies | what [`EvictionHints`] says, for the content store and for studies of eviction alone |
 //! | `chunked`, `timer_wheel` | an element, for the tables above that are made of them |
+//!
+//! Four things are asked for elsewhere, because they follow from no packet that is coming, or from one that
+//! is not read: `answers_due` fetches the Interests that Data will be compared with; `Engine::due_answer`
+//! what expecting that Data would have fetched; `spare_buffers` the buffer that is taken next; a queue of the
+//! eviction policies the entry that leaves some turns later. Studies of eviction, which have no packets, call
+//! the policies' hints themselves.
 //!
 //! The instruction itself, and one that compares the eight words of a bucket at once, are in `processor`.
 //!

@@ -48,6 +48,13 @@ const MAX_EXAMINED: u32 = 1024;
 /// Data, in CCNx.
 const MAX_SELECTOR_BYTES: usize = 4096;
 
+/// A Data, and the face that it comes from.
+#[derive(Clone, Copy)]
+struct Offer<'a> {
+    data: &'a Data,
+    from: FaceId,
+}
+
 /// A Data that is compared with Interests.
 struct Candidate<'a> {
     data: &'a Data,
@@ -152,7 +159,7 @@ impl Engine {
         others.ask_for_less =
             !waiting.is_empty_for(dialect) && waiting.may_wait_above(dialect, data.component_count());
         if others.have_selectors || others.ask_for_less {
-            self.look_further(from, data, name, others, &mut found);
+            self.look_further(Offer { data, from }, name, others, &mut found);
         }
         found
     }
@@ -161,8 +168,7 @@ impl Engine {
     #[inline(never)]
     fn look_further(
         &self,
-        from: FaceId,
-        data: &Data,
+        Offer { data, from }: Offer<'_>,
         name: DataName<'_>,
         others: Others,
         found: &mut DataMatches,

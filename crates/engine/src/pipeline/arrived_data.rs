@@ -1,8 +1,9 @@
 //! What is known of a Data that has arrived, beside itself.
 
 use packet::time::Instant;
-use packet::{LinkHeader, NameHash, PrefixHashes};
+use packet::{CachePolicy, LinkHeader, NameHash, PrefixHashes};
 
+use crate::arrival::Reception;
 use crate::face_id::FaceId;
 use crate::tables::content_store::KeptName;
 use crate::tables::pending::PendingId;
@@ -16,6 +17,19 @@ pub(super) struct ArrivedData<'a> {
     pub(super) name: DataName<'a>,
     /// What came with it over the link.
     pub(super) header: &'a LinkHeader,
+}
+
+impl<'a> ArrivedData<'a> {
+    #[inline(always)]
+    pub(super) fn of(Reception { now, face, header }: Reception<'a>, name: DataName<'a>) -> Self {
+        ArrivedData { now, from: face, name, header }
+    }
+
+    /// Whether whoever sent it leaves it to this node to keep it.
+    #[inline(always)]
+    pub(super) fn is_cacheable(&self) -> bool {
+        self.header.cache_policy != Some(CachePolicy::NoCache)
+    }
 }
 
 /// What is known of the name of a Data.

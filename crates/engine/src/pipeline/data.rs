@@ -6,10 +6,10 @@ use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash,
 use super::answers::DataMatches;
 use super::arrived_data::{ArrivedData, DataName};
 use super::expiry::remember_nonces;
-use super::sending::{DataFields, Moment, Target, send_data};
+use super::sending::{DataFields, Moment, Target, WayOut};
 use super::sharing::Overheard;
 use super::strategy_calls::DataActions;
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, Reception};
 use crate::batch::answers_due::DueAnswer;
 use crate::counters::EngineCounters;
 use crate::drop_reason::DropReason;
@@ -27,23 +27,17 @@ impl Engine {
     /// Takes Data that arrived.
     #[inline]
     pub(crate) fn receive_data(&mut self, Arrival { now, face, hashes, header }: Arrival<'_>, data: Data) {
-        self.take_data(ArrivedData { now, from: face, name: DataName::hashed(hashes), header }, data);
+        let reception = Reception { now, face, header };
+        self.take_data(ArrivedData::of(reception, DataName::hashed(hashes)), data);
     }
 
-    /// Takes Data that arrived by `from` and was recognised as the answer that is due.
+    /// Takes Data that arrived and was recognised as the answer that is due.
     #[inline]
-    pub(crate) fn receive_due_answer(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        data: Data,
-        due: DueAnswer,
-        header: &LinkHeader,
-    ) {
+    pub(crate) fn receive_due_answer(&mut self, reception: Reception<'_>, data: Data, due: DueAnswer) {
         let Some(entry) = self.tables.pending.by_ticket(due.id, due.ticket) else {
             // Something else has answered the Interest meanwhile.
             let hashes = self.hasher.hash_wire_name(data.wire_name());
-            return self.receive_data(Arrival { now, face: from, hashes: &hashes, header }, data);
+            return self.receive_data(reception.hashed(&hashes), data);
         };
         let (hash, parent) = (entry.hash(), entry.parent);
         let own_hashes;
@@ -54,11 +48,11 @@ impl Engine {
             None
         };
         let name = DataName { hash, hashes, parent, asked: Some(due.id) };
-        self.take_data(ArrivedData { now, from, name, header }, data);
+        self.take_data(ArrivedData::of(reception, name), data);
     }
 
     fn take_data(&mut self, arrived: ArrivedData<'_>, data: Data) {
-        let ArrivedData { now, from, name, header } = arrived;
+        let ArrivedData { now, from, name, .. } = arrived;
         if let Err(reason) = self.admit_data(from, &data) {
             return self.drop_packet(from, reason);
         }
@@ -67,55 +61,40 @@ impl Engine {
         }
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
-        let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         if !self.is_shared(from) {
-            return self.accept_data(arrived, &mut Some(data), &found, cacheable);
+            return self.accept_data(arrived, &mut Some(data), &found);
         }
-        if let Overheard::GoesOn(object) = self.overhear_data(arrived, &data, &found, cacheable) {
-            self.accept_data(arrived, &mut Some(data), &found, cacheable);
+        if let Overheard::GoesOn(object) = self.overhear_data(arrived, &data, &found) {
+            self.accept_data(arrived, &mut Some(data), &found);
             self.release_held(now, from, object);
         }
     }
 
     /// Takes Data that was held back on a shared link.
-    pub(super) fn take_held(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        hash: NameHash,
-        data: Data,
-        header: &LinkHeader,
-    ) {
+    pub(super) fn take_held(&mut self, reception: Reception<'_>, hash: NameHash, data: Data) {
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
         let name = DataName { hash, ..DataName::hashed(&hashes) };
-        let found = self.look_up_data(from, &data, name);
-        let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        self.accept_data(ArrivedData { now, from, name, header }, &mut Some(data), &found, cacheable);
+        let found = self.look_up_data(reception.face, &data, name);
+        self.accept_data(ArrivedData::of(reception, name), &mut Some(data), &found);
     }
 
     /// Keeps Data and answers pending Interests with it. It stays on hand until the last who waits gets it:
     /// to hand it down to where that is found would move it at every step.
     #[inline(always)]
-    fn accept_data(
-        &mut self,
-        arrived: ArrivedData<'_>,
-        on_hand: &mut Option<Data>,
-        found: &DataMatches,
-        cacheable: bool,
-    ) {
+    fn accept_data(&mut self, arrived: ArrivedData<'_>, on_hand: &mut Option<Data>, found: &DataMatches) {
         let Some(data) = on_hand.as_ref() else { return };
-        let ArrivedData { now, from, name, .. } = arrived;
+        let ArrivedData { now, name, .. } = arrived;
         let Some((last, others)) = found.matches.split_last() else {
-            return self.take_unsolicited(arrived, data, found, cacheable);
+            return self.take_unsolicited(arrived, data, found);
         };
-        if cacheable {
+        if arrived.is_cacheable() {
             let is_welcome = if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
                 let incoming = IncomingData::at(now, data, name.kept(), found.known);
                 self.tables.store.insert_admitted(index, incoming);
                 true
             } else {
-                self.place_copy(now, from, data, name, found)
+                self.place_copy(arrived, data, found)
             };
             if is_welcome
                 && let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(data))
@@ -197,17 +176,11 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn take_unsolicited(
-        &mut self,
-        arrived: ArrivedData<'_>,
-        data: &Data,
-        found: &DataMatches,
-        cacheable: bool,
-    ) {
+    fn take_unsolicited(&mut self, arrived: ArrivedData<'_>, data: &Data, found: &DataMatches) {
         let ArrivedData { now, from, name, .. } = arrived;
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);
-        if cacheable && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
+        if arrived.is_cacheable() && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
             let incoming = IncomingData::at(now, data, name.kept(), found.known);
             self.tables.store.insert(&mut self.tables.index, incoming);
         }
@@ -289,15 +262,15 @@ impl Engine {
         let freshness = data.freshness();
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
         let moment = Moment { now, response: sent_at.map(|sent_at| now.saturating_since(sent_at)) };
-        let passed = Passed { arrived, moment, announcement: announcement.as_ref(), cache_policy };
+        let context = ReturnContext { arrived, moment, announcement: announcement.as_ref(), cache_policy };
         let (faces, shared) = (&mut self.faces, &mut self.shared);
         let (counters, transmits) = (&mut self.counters, &mut self.transmits);
         // Whoever comes last gets what is there, and the others copies.
         if let Some((last, others)) = entry.in_records.split_last_mut() {
             if !others.is_empty() {
-                ReturnPath { passed, faces, shared, counters, transmits }.send_copies(others, data);
+                ReturnPath { context, faces, shared, counters, transmits }.send_copies(others, data);
             }
-            ReturnPath { passed, faces, shared, counters, transmits }.send(last, on_hand);
+            ReturnPath { context, faces, shared, counters, transmits }.send(last, on_hand);
         }
         if was_asked {
             entry.in_records.clear();
@@ -305,7 +278,7 @@ impl Engine {
         }
         // The entry can leave at once.
         self.counters.satisfied += 1;
-        remember_nonces(&mut self.tables.dead_nonces, &self.settings, now, entry, Some(freshness));
+        remember_nonces(&mut self.tables.dead_nonces, now, entry, Some(freshness));
         self.tables.pending.remove(&mut self.tables.index, id);
     }
 
@@ -344,9 +317,9 @@ impl Engine {
     }
 }
 
-/// What is passed on to all who wait for one Interest.
+/// What is the same for all who wait for one Interest.
 #[derive(Clone, Copy)]
-struct Passed<'a> {
+struct ReturnContext<'a> {
     arrived: ArrivedData<'a>,
     moment: Moment,
     announcement: Option<&'a Buffer>,
@@ -356,7 +329,7 @@ struct Passed<'a> {
 /// The path of Data to those who wait, and what of the engine it goes by. By value, so that for the one who
 /// is alone it need not be in memory at all.
 struct ReturnPath<'a> {
-    passed: Passed<'a>,
+    context: ReturnContext<'a>,
     faces: &'a mut FaceTable,
     shared: &'a mut SharedLinks,
     counters: &'a mut EngineCounters,
@@ -366,15 +339,15 @@ struct ReturnPath<'a> {
 impl ReturnPath<'_> {
     #[inline(never)]
     fn send_copies(self, records: &mut [InRecord], data: &Data) {
-        let ReturnPath { passed, faces, shared, counters, transmits } = self;
+        let ReturnPath { context, faces, shared, counters, transmits } = self;
         for record in records {
-            ReturnPath { passed, faces, shared, counters, transmits }.send(record, &mut Some(data.clone()));
+            ReturnPath { context, faces, shared, counters, transmits }.send(record, &mut Some(data.clone()));
         }
     }
 
     #[inline(always)]
     fn send(self, record: &mut InRecord, on_hand: &mut Option<Data>) {
-        let Passed { arrived, moment, announcement, cache_policy } = self.passed;
+        let ReturnContext { arrived, moment, announcement, cache_policy } = self.context;
         let ArrivedData { now, from, header, name } = arrived;
         let Some(target) = self.faces.get_mut(record.face) else { return };
         target.waits_for_one_less();
@@ -395,7 +368,7 @@ impl ReturnPath<'_> {
             cache_policy,
         };
         let to = Target { id: record.face, face: target };
-        send_data(self.counters, self.transmits, moment, to, on_hand, fields);
+        WayOut { counters: self.counters, transmits: self.transmits }.send_data(moment, to, on_hand, fields);
     }
 }
 

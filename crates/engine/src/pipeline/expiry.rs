@@ -3,7 +3,6 @@
 use packet::time::{Duration, Instant};
 
 use crate::engine::Engine;
-use crate::state::Settings;
 use crate::strategy::StrategyEvent;
 use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::pending::{Pending, PendingId};
@@ -41,7 +40,7 @@ impl Engine {
             Some(_) => self.counters.satisfied += 1,
             None => self.counters.unsatisfied += 1,
         }
-        remember_nonces(&mut self.tables.dead_nonces, &self.settings, now, entry, answered);
+        remember_nonces(&mut self.tables.dead_nonces, now, entry, answered);
         self.tables.pending.remove(&mut self.tables.index, id);
     }
 }
@@ -52,13 +51,12 @@ impl Engine {
 #[inline(always)]
 pub(super) fn remember_nonces(
     dead_nonces: &mut DeadNonces,
-    settings: &Settings,
     now: Instant,
     entry: &Pending,
     answered: Option<Duration>,
 ) {
-    let stays_fresh =
-        |freshness| !entry.interest.must_be_fresh() || freshness >= settings.dead_nonce_lifetime;
+    let lifetime = dead_nonces.lifetime();
+    let stays_fresh = |freshness| !entry.interest.must_be_fresh() || freshness >= lifetime;
     if answered.is_some_and(stays_fresh) {
         return;
     }

@@ -2,8 +2,8 @@
 
 use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
-use super::sending::{DataFields, Moment, Target, send_data};
-use super::strategy_calls::{Departure, Onward};
+use super::sending::{DataFields, Moment, Target, WayOut};
+use super::strategy_calls::{Departure, ForwardingDecision};
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -35,6 +35,14 @@ enum Verdict {
     Refused(DropReason),
 }
 
+/// What an entry is made of, beside the Interest and how it has come.
+struct NewEntry {
+    nonce: Nonce,
+    tag: VariantTag,
+    /// So many the index has for its name.
+    candidates: usize,
+}
+
 impl Engine {
     /// Takes an Interest that arrived.
     #[inline(always)]
@@ -55,8 +63,8 @@ impl Engine {
             Verdict::Loop => return self.refuse(arrival, interest, DropReason::DuplicateNonce),
             Verdict::Refused(reason) => return self.refuse(arrival, interest, reason),
         };
-        let onward = self.find_onward(arrival, &interest, id, trigger);
-        self.send_onward(id, interest, onward);
+        let decision = self.decide_forwarding(arrival, &interest, id, trigger);
+        self.carry_out_decision(id, interest, decision);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -134,7 +142,7 @@ impl Engine {
         if let Some(id) = pending {
             return Verdict::Joined(id);
         }
-        self.create(arrival, interest, nonce, tag, candidates)
+        self.create(arrival, interest, NewEntry { nonce, tag, candidates })
     }
 
     /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from
@@ -151,15 +159,13 @@ impl Engine {
             || entry.out_records.iter().any(|record| record.nonce == nonce)
     }
 
-    /// Makes an entry for an Interest. The index has so many `candidates` for its name.
+    /// Makes an entry for an Interest.
     #[inline(always)]
     fn create(
         &mut self,
         arrival: Arrival<'_>,
         interest: &Interest,
-        nonce: Nonce,
-        tag: VariantTag,
-        candidates: usize,
+        NewEntry { nonce, tag, candidates }: NewEntry,
     ) -> Verdict {
         let Arrival { now, face, hashes, .. } = arrival;
         let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
@@ -233,31 +239,32 @@ impl Engine {
                 return self.share_answer(arrival, interest, data, fields.pit_token);
             }
             let to = Target { id: face, face: target };
-            send_data(&mut self.counters, &mut self.transmits, moment, to, &mut Some(data), fields);
+            let out = WayOut { counters: &mut self.counters, transmits: &mut self.transmits };
+            out.send_data(moment, to, &mut Some(data), fields);
         }
     }
 
     /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
     #[inline(always)]
-    fn find_onward(
+    fn decide_forwarding(
         &mut self,
         arrival: Arrival<'_>,
         interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) -> Onward {
+    ) -> ForwardingDecision {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.onward_to_named_face(arrival, next_hop)
+            self.forward_to_named_face(arrival, next_hop)
         } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
-            self.onward_to_named_face(arrival, next_hop.into())
+            self.forward_to_named_face(arrival, next_hop.into())
         } else if self.second_store.is_some() && self.waits_for_store(arrival, interest, id, trigger) {
             // It goes on when the store has answered.
-            Onward::None
+            ForwardingDecision::None
         } else if self.may_go_on(arrival, interest, id, trigger) {
             self.ask_strategy(arrival, interest, id, trigger)
         } else {
-            Onward::None
+            ForwardingDecision::None
         }
     }
 
@@ -317,14 +324,20 @@ impl Engine {
 
     /// To the face that the application named, whatever routes and strategies say.
     #[cold]
-    fn onward_to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Onward {
+    fn forward_to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> ForwardingDecision {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         let Some(face) = target else {
             self.counters.drops.add(DropReason::NextHopGone, 1);
-            return Onward::None;
+            return ForwardingDecision::None;
         };
         let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
-        Onward::Ordered(Departure { now, face, nonce: None, non_discovery: false, congestion_mark })
+        ForwardingDecision::Ordered(Departure {
+            now,
+            face,
+            nonce: None,
+            non_discovery: false,
+            congestion_mark,
+        })
     }
 
     /// Does not take the Interest, and says so to the sender where that helps.

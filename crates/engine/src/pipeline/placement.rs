@@ -4,7 +4,7 @@ use packet::time::Instant;
 use packet::{CachePolicy, Data, Dialect, LinkHeader};
 
 use super::answers::DataMatches;
-use super::arrived_data::DataName;
+use super::arrived_data::{ArrivedData, DataName};
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::tables::content_store::placement::CachePlacement;
@@ -22,10 +22,8 @@ impl Engine {
     #[inline(never)]
     pub(super) fn place_copy(
         &mut self,
-        now: Instant,
-        from: FaceId,
+        ArrivedData { now, from, name, .. }: ArrivedData<'_>,
         data: &Data,
-        name: DataName<'_>,
         found: &DataMatches,
     ) -> bool {
         if !self.is_to_be_kept(now, from, data) {

@@ -157,8 +157,8 @@ impl Engine {
         let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
         let arrival = Arrival { now, face, hashes: &hashes, header: &header };
         if self.may_go_on(arrival, &interest, id, Trigger::New) {
-            let onward = self.ask_strategy(arrival, &interest, id, Trigger::New);
-            self.send_onward(id, interest, onward);
+            let decision = self.ask_strategy(arrival, &interest, id, Trigger::New);
+            self.carry_out_decision(id, interest, decision);
         }
         self.tables.pending.schedule(id);
     }

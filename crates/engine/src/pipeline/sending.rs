@@ -35,46 +35,55 @@ pub(super) struct Target<'a> {
     pub(super) face: &'a mut Face,
 }
 
-/// Sends Data to one face. The engine's other parts may be borrowed meanwhile. The Data is taken from where
-/// it is on hand: handed down by value it would be moved at every step. Nothing is sent where it is no more.
-#[inline(always)]
-pub(super) fn send_data(
-    counters: &mut EngineCounters,
-    transmits: &mut TransmitQueue,
-    moment: Moment,
-    Target { id: face, face: target }: Target<'_>,
-    on_hand: &mut Option<Data>,
-    fields: DataFields,
-) {
-    let Some(data) = on_hand.as_ref() else { return };
-    // The face may have changed its language since it asked.
-    if target.config.dialect != data.dialect() {
-        return counters.drops.add(DropReason::WrongDialect, 1);
-    }
-    if !target.is_local() && scope::is_for_this_host_only(data) {
-        return counters.drops.add(DropReason::Scope, 1);
-    }
-    // Whoever allows least decides.
-    let explicit_rate = match &mut target.rate_control {
-        None => fields.explicit_rate,
-        Some(control) => {
-            let own = control.handle_data(moment.now, data.wire().len(), moment.response);
-            Some(fields.explicit_rate.map_or(own, |told| told.min(own)))
+/// What of the engine a packet leaves by. Its other parts may be borrowed meanwhile. By value, so that it
+/// need not be in memory at all.
+pub(super) struct WayOut<'a> {
+    pub(super) counters: &'a mut EngineCounters,
+    pub(super) transmits: &'a mut TransmitQueue,
+}
+
+impl WayOut<'_> {
+    /// Sends Data to one face. The Data is taken from where it is on hand: handed down by value it would be
+    /// moved at every step. Nothing is sent where it is no more.
+    #[inline(always)]
+    pub(super) fn send_data(
+        self,
+        moment: Moment,
+        Target { id: face, face: target }: Target<'_>,
+        on_hand: &mut Option<Data>,
+        fields: DataFields,
+    ) {
+        let WayOut { counters, transmits } = self;
+        let Some(data) = on_hand.as_ref() else { return };
+        // The face may have changed its language since it asked.
+        if target.config.dialect != data.dialect() {
+            return counters.drops.add(DropReason::WrongDialect, 1);
         }
-    };
-    target.counters.packets.out_data += 1;
-    counters.data_sent += 1;
-    let Some(vacant) = transmits.vacant() else { return };
-    let Some(data) = on_hand.take() else { return };
-    vacant.fill(Transmit {
-        packet: Packet::Data(data),
-        pit_token: fields.pit_token,
-        congestion_mark: fields.congestion_mark,
-        face,
-        incoming_face: Some(fields.incoming_face),
-        prefix_announcement: fields.announcement,
-        explicit_rate,
-        non_discovery: false,
-        cache_policy: fields.cache_policy,
-    });
+        if !target.is_local() && scope::is_for_this_host_only(data) {
+            return counters.drops.add(DropReason::Scope, 1);
+        }
+        // Whoever allows least decides.
+        let explicit_rate = match &mut target.rate_control {
+            None => fields.explicit_rate,
+            Some(control) => {
+                let own = control.handle_data(moment.now, data.wire().len(), moment.response);
+                Some(fields.explicit_rate.map_or(own, |told| told.min(own)))
+            }
+        };
+        target.counters.packets.out_data += 1;
+        counters.data_sent += 1;
+        let Some(vacant) = transmits.vacant() else { return };
+        let Some(data) = on_hand.take() else { return };
+        vacant.fill(Transmit {
+            packet: Packet::Data(data),
+            pit_token: fields.pit_token,
+            congestion_mark: fields.congestion_mark,
+            face,
+            incoming_face: Some(fields.incoming_face),
+            prefix_announcement: fields.announcement,
+            explicit_rate,
+            non_discovery: false,
+            cache_policy: fields.cache_policy,
+        });
+    }
 }

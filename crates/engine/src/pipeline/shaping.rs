@@ -124,8 +124,8 @@ impl Engine {
         };
         let header = LinkHeader { non_discovery: held.non_discovery, ..LinkHeader::default() };
         let arrival = Arrival { now, face, hashes: &hashes, header: &header };
-        let onward = self.ask_strategy(arrival, interest, id, held.trigger);
-        self.send_onward(id, interest.clone(), onward);
+        let decision = self.ask_strategy(arrival, interest, id, held.trigger);
+        self.carry_out_decision(id, interest.clone(), decision);
         true
     }
 }

@@ -6,7 +6,7 @@ use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
 use super::answers::DataMatches;
 use super::arrived_data::ArrivedData;
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, Reception};
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
@@ -218,7 +218,9 @@ impl Engine {
     fn give_held(&mut self, now: Instant, face: FaceId, held: HeldData) {
         match held {
             HeldData::Answer(answer) => self.send_answer(now, *answer),
-            HeldData::Arrived { name, data, header } => self.take_held(now, face, name, data, &header),
+            HeldData::Arrived { name, data, header } => {
+                self.take_held(Reception { now, face, header: &header }, name, data);
+            }
         }
     }
 
@@ -376,11 +378,11 @@ impl Engine {
     #[inline(never)]
     pub(super) fn overhear_data(
         &mut self,
-        ArrivedData { now, from: face, name, header }: ArrivedData<'_>,
+        arrived: ArrivedData<'_>,
         data: &Data,
         found: &DataMatches,
-        cacheable: bool,
     ) -> Overheard {
+        let ArrivedData { now, from: face, name, header } = arrived;
         let own = |id: PendingId| {
             let record = self.tables.pending.get(id).and_then(|entry| entry.out_record(face));
             record.is_some_and(|record| !record.is_unsent)
@@ -429,7 +431,7 @@ impl Engine {
             }
         }
         let wake_at = flow.in_order.next_deadline();
-        let keep = !is_wanted && cacheable && found.known.is_none() && flow.local_until > now;
+        let keep = !is_wanted && arrived.is_cacheable() && found.known.is_none() && flow.local_until > now;
         if keep {
             sharing.counters.overheard += 1;
             let incoming = IncomingData::at(now, data, name.kept(), found.known);

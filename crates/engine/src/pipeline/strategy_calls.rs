@@ -30,7 +30,7 @@ pub(crate) struct Departure {
 /// Where an Interest goes at once. Whoever has the Interest sends it there: to hand it down to where that is
 /// found out would move it at every step.
 #[derive(Clone, Copy)]
-pub(crate) enum Onward {
+pub(crate) enum ForwardingDecision {
     /// By a face that it may go to.
     Open(Departure),
     /// By a face that the strategy or an application has named; whether it may go there is still to be seen.
@@ -105,10 +105,10 @@ impl Engine {
         interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) -> Onward {
+    ) -> ForwardingDecision {
         if interest.dialect() == Dialect::Ccnx && !self.tables.namespaces.is_empty() {
             self.ask_strategy_by_rules(arrival, interest, id, trigger);
-            return Onward::None;
+            return ForwardingDecision::None;
         }
         self.ask_strategy_alone(arrival, interest, id, trigger)
     }
@@ -131,8 +131,8 @@ impl Engine {
         let route = fib.route_of(fib.longest_match(interest.name(), hashes));
         let taps = route.filter(|_| trigger == Trigger::New);
         let taps = taps.map(|route| self.tables.namespaces.taps(fib.prefix_hash(route))).unwrap_or_default();
-        let onward = self.ask_strategy_alone(arrival, interest, id, trigger);
-        self.send_onward(id, interest.clone(), onward);
+        let decision = self.ask_strategy_alone(arrival, interest, id, trigger);
+        self.carry_out_decision(id, interest.clone(), decision);
         for tap in taps {
             let Some(entry) = self.tables.pending.get(id) else { return };
             if entry.out_record(tap).is_none() && may_send(&self.faces, interest, entry, Some(face), tap) {
@@ -150,13 +150,13 @@ impl Engine {
         interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) -> Onward {
+    ) -> ForwardingDecision {
         let node = self.longest_match(interest, hashes);
         if trigger == Trigger::New
             && let Some(next_hop) = self.obvious_next_hop(face, interest, node, id)
         {
             let (non_discovery, congestion_mark) = (header.non_discovery, header.congestion_mark);
-            return Onward::Open(Departure {
+            return ForwardingDecision::Open(Departure {
                 now,
                 face: next_hop,
                 nonce: None,
@@ -177,25 +177,30 @@ impl Engine {
             strategy.after_interest(context);
         });
         match decision {
-            StrategyDecision::Send(departure) => Onward::Ordered(departure),
-            StrategyDecision::Done(_) => Onward::None,
+            StrategyDecision::Send(departure) => ForwardingDecision::Ordered(departure),
+            StrategyDecision::Done(_) => ForwardingDecision::None,
         }
     }
 
     /// Sends an Interest where it was found to go, and sets the timer of its entry, if that is still
     /// there.
     #[inline(always)]
-    pub(super) fn send_onward(&mut self, id: PendingId, interest: Interest, onward: Onward) {
-        match onward {
-            Onward::Open(departure) => {
+    pub(super) fn carry_out_decision(
+        &mut self,
+        id: PendingId,
+        interest: Interest,
+        decision: ForwardingDecision,
+    ) {
+        match decision {
+            ForwardingDecision::Open(departure) => {
                 if let Some(outgoing) = self.note_out(id, &interest, departure)
                     && let Some(vacant) = self.transmits.vacant()
                 {
                     vacant.fill(outgoing.transmit(interest));
                 }
             }
-            Onward::Ordered(departure) => self.send_interest(id, interest, departure),
-            Onward::None => {}
+            ForwardingDecision::Ordered(departure) => self.send_interest(id, interest, departure),
+            ForwardingDecision::None => {}
         }
         self.tables.pending.schedule(id);
     }

@@ -21,6 +21,7 @@ pub(crate) struct DeadNonces {
     previous: Generation,
     /// When the current generation becomes the previous one.
     turn_at: Instant,
+    lifetime: Duration,
     half_life: Duration,
     max_entries: usize,
     early_turns: u64,
@@ -34,10 +35,17 @@ impl DeadNonces {
             current: Generation::default(),
             previous: Generation::default(),
             turn_at: Instant::ZERO,
+            lifetime,
             half_life: lifetime / 2,
             max_entries: (max_entries as usize / 2).max(LINE),
             early_turns: 0,
         }
+    }
+
+    /// For how long it remembers at most.
+    #[inline(always)]
+    pub(crate) fn lifetime(&self) -> Duration {
+        self.lifetime
     }
 
     /// Remembers an Interest.

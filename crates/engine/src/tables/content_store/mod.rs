@@ -30,7 +30,7 @@ use eviction::{Eviction, EvictionPolicy};
 use fair_share::FairShares;
 use memory::{MemoryOwner, SharedMemory};
 use occupied_prefixes::{OccupiedPrefixes, Parent};
-use one_name::{NumberOfName, OneOfSeveral};
+use one_name::{NumberOfName, SameNameEntry};
 use placement::CachePlacement;
 use prefix_tree::{Link, PrefixTree};
 
@@ -323,7 +323,7 @@ impl ContentStore {
     }
 
     #[cold]
-    fn keep_copy(&mut self, index: &mut HashIndex, incoming: IncomingData<'_>, one: Option<OneOfSeveral>) {
+    fn keep_copy(&mut self, index: &mut HashIndex, incoming: IncomingData<'_>, one: Option<SameNameEntry>) {
         self.keep(index, incoming.data.moved(None), incoming, one);
     }
 
@@ -334,7 +334,7 @@ impl ContentStore {
         index: &mut HashIndex,
         data: Data,
         incoming: IncomingData<'_>,
-        one: Option<OneOfSeveral>,
+        one: Option<SameNameEntry>,
     ) {
         let IncomingData { name, fresh_until, .. } = incoming;
         let parent = match data.dialect() {
@@ -344,7 +344,7 @@ impl ContentStore {
         let hash = name.hash;
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
-        let (number, digest) = OneOfSeveral::into_parts(one);
+        let (number, digest) = SameNameEntry::into_parts(one);
         let Some(vacant) = self.entries.vacant() else { return };
         let id = vacant.fill(Cached {
             data,

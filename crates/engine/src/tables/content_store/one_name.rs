@@ -39,12 +39,12 @@ impl NumberOfName {
 }
 
 /// What is known of an object that is kept beside others.
-pub(super) struct OneOfSeveral {
+pub(super) struct SameNameEntry {
     number: NumberOfName,
     digest: Box<[u8; 32]>,
 }
 
-impl OneOfSeveral {
+impl SameNameEntry {
     /// What an entry holds of it.
     #[inline]
     pub(super) fn into_parts(one: Option<Self>) -> (NumberOfName, OnceLock<Box<[u8; 32]>>) {
@@ -126,7 +126,7 @@ impl ContentStore {
             self.remove(index, oldest);
             self.counters.replaced += 1;
         }
-        let one = Some(OneOfSeveral { number: last.next(), digest: Box::new(data.implicit_digest()) });
+        let one = Some(SameNameEntry { number: last.next(), digest: Box::new(data.implicit_digest()) });
         if self.may_stay_in_place(data) {
             self.keep(index, data.clone(), incoming, one);
         } else {

@@ -227,7 +227,7 @@ pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (
             Some(written) => format!("{written} ({orders})"),
             None if drawn < 2 => format!("({orders})"),
             None if most - least <= ROUNDING * mean.abs() => format!("({orders}, all equal)"),
-            None => format!("({orders}, {} to {})", with_unit(least, unit), with_unit(most, unit)),
+            None => format!("({orders}, {})", between(least, most, unit)),
         };
         return (shown, Some(spread));
     }
@@ -237,6 +237,20 @@ pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (
         _ => written,
     };
     (shown, spread)
+}
+
+/// Two numbers between which others lie, with as many digits as tell them apart.
+fn between(least: f64, most: f64, unit: &str) -> String {
+    let (low, high) = (with_unit(least, unit), with_unit(most, unit));
+    if low != high {
+        return format!("{low} to {high}");
+    }
+    let (unit, times) = written_in(unit);
+    let (factor, prefix) = prefix((most * times).abs(), unit);
+    let place = (1 - magnitude((most - least) * times / factor)).clamp(0, 12);
+    let space = if unit.is_empty() { "" } else { "\u{a0}" };
+    let [low, high] = [least, most].map(|end| to_place(end * times / factor, place));
+    format!("{low}{space}{prefix}{unit} to {high}{space}{prefix}{unit}")
 }
 
 /// So many drawn orders, in words.
@@ -291,6 +305,7 @@ mod tests {
         assert_eq!(of(None, &[7.0]), "(1 drawn order)");
         assert_eq!(of(None, &[7.0; 5]), "(5 drawn orders, all equal)");
         assert_eq!(of(None, &[7.0, 6.0, 8.0]), "(3 drawn orders, 6\u{a0}s to 8\u{a0}s)");
+        assert_eq!(of(None, &[7.0, 7.0, 7.0004]), "(3 drawn orders, 7.0000\u{a0}s to 7.0004\u{a0}s)");
         assert_eq!(of(Some(0.5), &[6.0; 20]), "± 0.50\u{a0}s (20 drawn orders)");
     }
 
@@ -299,7 +314,7 @@ mod tests {
         let of = |mean: f64, half: f64, unit: &str| {
             let estimate = Estimate { mean, ..Estimate::of(&[1.0, 2.0]).unwrap() };
             let (mean, half) = estimated(Some(half), &estimate, unit);
-            format!("{mean} {}", half.unwrap_or_default()).replace('\u{a0}', " ").replace('\u{202f}', " ")
+            format!("{mean} {}", half.unwrap_or_default()).replace(['\u{a0}', '\u{202f}'], " ")
         };
         for (mean, half, unit, written) in [
             (2_125_016.4, 53.75, "B/s", "17.000 Mbit/s ± < 0.001 Mbit/s"),
@@ -329,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_number_of_a_file_has_all_its_digits() {
-        let of = |value, unit| exact(value, unit).replace('\u{a0}', " ").replace('\u{202f}', " ");
+        let of = |value, unit| exact(value, unit).replace(['\u{a0}', '\u{202f}'], " ");
         assert_eq!((of(99.99, "%"), of(1_800_000.0, "B/s")), ("99.99 %".into(), "14.4 Mbit/s".into()));
         assert_eq!((of(0.1 + 0.2, "s"), of(-1.0, "")), ("0.3 s".into(), "-1".into()));
         assert_eq!((of(120_000.0, ""), of(0.001, "ms")), ("120 000".into(), "0.001 ms".into()));

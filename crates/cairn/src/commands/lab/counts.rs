@@ -150,7 +150,11 @@ fn table(to: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
 /// The same for programs: every repeat of every case.
 pub(super) fn json(run: &RunData) -> serde_json::Value {
     let repeat = |case: &CaseData, counts: &NetworkCounts| {
-        let metrics = metrics(counts).into_iter().map(|(name, value)| (name.to_owned(), value.into()));
+        let numbers = metrics(counts);
+        let is_there = |name: &str| numbers.iter().any(|(other, _)| *other == name);
+        let units = UNITS.iter().filter(|(name, _)| is_there(name));
+        let units = units.map(|(name, unit)| ((*name).to_owned(), (*unit).into()));
+        let metrics = numbers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
         let consumers = counts.consumers.iter().map(|row| {
             serde_json::json!({
                 "workload": row.workload, "node": row.node, "kind": row.kind, "received": row.received,
@@ -163,7 +167,7 @@ pub(super) fn json(run: &RunData) -> serde_json::Value {
             "seed": counts.seed,
             "trace_hash": counts.trace_hash,
             "metrics": metrics.collect::<serde_json::Map<_, _>>(),
-            "units": UNITS.iter().map(|(name, unit)| ((*name).to_owned(), (*unit).into())).collect::<serde_json::Map<_, _>>(),
+            "units": units.collect::<serde_json::Map<_, _>>(),
             "consumers": consumers.collect::<Vec<_>>(),
         })
     };

@@ -15,6 +15,7 @@ mod runs;
 mod screen;
 mod slurm;
 mod study;
+mod terminal;
 mod verdicts;
 mod watch;
 

@@ -1,13 +1,13 @@
 //! What a person sees while a run goes on.
 
-use std::ffi::OsStr;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lab::analysis::ReadProgress;
 use lab::run::progress::Progress;
 
+use super::terminal::is_terminal;
 use super::verdicts::Form;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::{ToolError, output};
@@ -254,16 +254,6 @@ fn put(text: &str) {
     let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
 }
 
-/// Does somebody look at it through a terminal that can do more than write one line after the other?
-pub(super) fn is_terminal(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && has_commands(std::env::var_os("TERM").as_deref())
-}
-
-/// Whether a terminal of that name takes commands, for colours and for a line that is written anew.
-fn has_commands(name: Option<&OsStr>) -> bool {
-    name.is_none_or(|name| name != "dumb")
-}
-
 /// How many columns the terminal has.
 fn terminal_width() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
@@ -291,12 +281,6 @@ fn span(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_terminal_that_can_only_write_lines_is_told_nothing_else() {
-        assert!(has_commands(None) && has_commands(Some(OsStr::new("xterm"))));
-        assert!(!has_commands(Some(OsStr::new("dumb"))));
-    }
 
     #[test]
     fn who_waits_for_virtual_time_is_told_of_its_share_and_of_the_time_left_of_this_session() {

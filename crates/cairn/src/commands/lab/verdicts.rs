@@ -8,7 +8,7 @@ use lab::analysis::RepeatResult;
 use lab::report::{CaseData, Conclusion, Outcome, RunData, conclusion, result_rows, verdicts};
 
 use super::counts;
-use super::screen::is_terminal;
+use super::terminal::is_terminal;
 use crate::tool::output::Colour;
 use crate::tool::{ToolError, output};
 

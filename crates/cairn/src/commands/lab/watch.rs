@@ -11,7 +11,7 @@ use lab::run::{RunFolder, RunRecord};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::screen::is_terminal;
+use super::terminal::is_terminal;
 use super::verdicts::Form;
 use crate::tool::ToolError;
 use crate::tool::output::{self, printable};

@@ -21,13 +21,12 @@
 //! - [`run`]: all cases and repeats of an experiment, in a run's folder. [`live`]: a network that stays.
 //! - [`capture`], [`analysis`], [`stats`]: from raw measurements to numbers with confidence intervals.
 //! - [`figure`], [`report`]: figures, and the report as a page and as a PDF.
-//! - [`study`]: studies of papers. [`distance`]: how far virtual time is from real forwarders.
+//! - [`study`]: studies of papers. [`validation`]: how far virtual time is from real forwarders.
 
 pub mod agent;
 pub mod analysis;
 pub mod backend;
 pub mod capture;
-pub mod distance;
 pub mod driver;
 pub mod experiment;
 pub mod figure;
@@ -43,4 +42,5 @@ mod sampling;
 mod seal;
 pub mod stats;
 pub mod study;
+pub mod validation;
 mod wall_clock;

@@ -2,7 +2,6 @@
 
 mod compare;
 mod counts;
-mod distance;
 mod files;
 mod finish;
 mod internal;
@@ -16,6 +15,7 @@ mod screen;
 mod slurm;
 mod study;
 mod terminal;
+mod validation;
 mod verdicts;
 mod watch;
 
@@ -127,10 +127,10 @@ pub(crate) enum Command {
     },
     /// Measure what packets cost a forwarder on this machine, for virtual time to use: by kind of link and of
     /// packet, from the cache, and signatures. Takes three minutes, as root.
-    Calibrate(distance::CalibrateArguments),
+    Calibrate(validation::CalibrateArguments),
     /// Run experiments with the same plan on real forwarders and in virtual time, and say of each number how
     /// far they are apart: within ±5 % where links limit, and ±15 % where the processor does.
-    Validate(distance::ValidateArguments),
+    Validate(validation::ValidateArguments),
     /// Show what runs found: each statement with its verdict. docs/lab-results.md is made with this.
     Results {
         /// The runs' folders.
@@ -238,8 +238,8 @@ impl Command {
             Command::Compare { a, b, all, json, report } => {
                 compare::compare(&a, &b, Form::of(json), all, report.as_deref())
             }
-            Command::Calibrate(arguments) => distance::calibrate(&arguments),
-            Command::Validate(arguments) => distance::validate(&arguments),
+            Command::Calibrate(arguments) => validation::calibrate(&arguments),
+            Command::Validate(arguments) => validation::validate(&arguments),
             Command::Results { folders, markdown, pictures, json } => {
                 runs::results(&folders, markdown, pictures.as_deref(), Form::of(json))
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::DistanceError;
+use super::ValidationError;
 use crate::analysis::RepeatResult;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Activity, LinkPlan};
@@ -82,7 +82,7 @@ pub struct Row {
 
 /// An experiment on both backends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Distance {
+pub struct Validation {
     /// Its file's name without the ending.
     pub experiment: String,
     /// Its title.
@@ -93,7 +93,7 @@ pub struct Distance {
     pub not_valid: Vec<String>,
 }
 
-impl Distance {
+impl Validation {
     /// Is every number within its margin?
     #[must_use]
     pub fn is_within(&self) -> bool {
@@ -149,11 +149,11 @@ fn unparse(file: &Table) -> String {
 /// # Errors
 ///
 /// When it cannot be run, or read.
-pub fn distances(
+pub fn validate(
     experiment: &Experiment,
     options: &Options,
     mut observe: impl FnMut(&Progress) + Send,
-) -> Result<Distance, DistanceError> {
+) -> Result<Validation, ValidationError> {
     experiment.can_run_on("netns")?;
     let real = run_on(experiment, options, "netns", &mut observe)?;
     let simulated = run_on(experiment, options, "sim", &mut observe)?;
@@ -166,7 +166,7 @@ pub(super) fn run_on(
     options: &Options,
     backend: &str,
     observe: impl FnMut(&Progress) + Send,
-) -> Result<RunData, DistanceError> {
+) -> Result<RunData, ValidationError> {
     let place = options.runs.join(format!("{}-{backend}", experiment.name));
     if let Ok(folder) = RunFolder::open(&place)
         && let Ok(record) = folder.record()
@@ -181,7 +181,7 @@ pub(super) fn run_on(
         }
         let why = "holds a run of another plan or profile, or of other repeats; take it away, or name another \
                    folder with --runs";
-        return Err(DistanceError::Nothing(format!("{} {why}", place.display())));
+        return Err(ValidationError::Nothing(format!("{} {why}", place.display())));
     }
     let options =
         Options { backend: backend.to_owned(), out: Some(place), controls: false, ..options.clone() };
@@ -189,14 +189,14 @@ pub(super) fn run_on(
 }
 
 /// A run that is as it was left: from numbers that somebody has changed no distance follows.
-fn as_left(folder: &RunFolder) -> Result<RunData, DistanceError> {
+fn as_left(folder: &RunFolder) -> Result<RunData, ValidationError> {
     let mut run = RunData::read(folder)?;
     run.look_at_tables();
     if run.faults.is_empty() {
         return Ok(run);
     }
     let (what, ways_out) = (run.faults.join("; "), run.ways_out.join("; "));
-    Err(DistanceError::Nothing(format!(
+    Err(ValidationError::Nothing(format!(
         "{} is not as it was left: {what}; {ways_out}",
         folder.path().display()
     )))
@@ -209,7 +209,7 @@ fn has_plan(folder: &RunFolder, experiment: &Experiment) -> bool {
         && experiment.files.iter().all(|(name, bytes)| is(folder.file_of_experiment(name), bytes))
 }
 
-fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Distance {
+fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Validation {
     let (mut rows, mut not_valid) = (Vec::new(), Vec::new());
     for left in &real.cases {
         let Some(right) = simulated.cases.iter().find(|case| case.plan.case == left.plan.case) else {
@@ -225,7 +225,7 @@ fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Dist
         rows.extend(measures(left).into_iter().filter_map(|measure| row(left, right, &measure)));
     }
     let title = experiment.file.title.clone();
-    Distance { experiment: experiment.name.clone(), title, rows, not_valid }
+    Validation { experiment: experiment.name.clone(), title, rows, not_valid }
 }
 
 /// Whether a node has a share of a processor only, which then limits what passes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::in_process::rounded;
 use super::validate::run_on;
-use super::{DistanceError, in_process};
+use super::{ValidationError, in_process};
 use crate::experiment::Experiment;
 use crate::experiment::profile::{LinkCost, PacketCost, Profile};
 use crate::report::CaseData;
@@ -140,7 +140,7 @@ values = {values}
 pub fn calibrate(
     options: &Options,
     mut observe: impl FnMut(&Progress) + Send,
-) -> Result<Profile, DistanceError> {
+) -> Result<Profile, ValidationError> {
     let machine = Machine::here();
     let mut profile = Profile {
         machine: format!("{} × {}, {}", machine.processors, machine.processor, machine.kernel),
@@ -155,7 +155,7 @@ pub fn calibrate(
             let experiment = Experiment::parse(&title, &title, &text(kind, part))?;
             let run = run_on(&experiment, options, "netns", &mut observe)?;
             for node in NODES {
-                let nothing = || DistanceError::Nothing(format!("{title}: no valid run at two rates"));
+                let nothing = || ValidationError::Nothing(format!("{title}: no valid run at two rates"));
                 // Behind the content store nothing arrives, and no line can be drawn.
                 if part == Part::Hit && node == "producer" {
                     continue;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::validate::{Agreement, Distance, Row};
+use super::validate::{Agreement, Row, Validation};
 use crate::experiment::profile::{PacketCost, Profile};
 use crate::figure::number::estimated;
 use crate::prose::{code, name, wrapped};
@@ -23,9 +23,9 @@ uncertain*.
 
 /// The page: what came of each experiment, and every number.
 #[must_use]
-pub fn page(list: &[Distance], profile: &Profile) -> String {
+pub fn page(list: &[Validation], profile: &Profile) -> String {
     let mut page = HEAD.to_owned();
-    let within = list.iter().filter(|distance| distance.is_within()).count();
+    let within = list.iter().filter(|validation| validation.is_within()).count();
     let _ = write!(
         page,
         "\n{within} of {} experiments have all numbers within.\n\n{}\n",
@@ -33,13 +33,13 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
         wrapped(&format!("The machine: {}. The program: {}.", profile.machine, profile.program))
     );
     page.push_str("| experiment | numbers | within | beyond | too uncertain |\n|---|---:|---:|---:|---:|\n");
-    for distance in list {
-        let count = |agreement| distance.rows.iter().filter(|row| row.agreement == agreement).count();
+    for validation in list {
+        let count = |agreement| validation.rows.iter().filter(|row| row.agreement == agreement).count();
         let _ = writeln!(
             page,
             "| {} | {} | {} | {} | {} |",
-            code(&distance.experiment),
-            distance.rows.len(),
+            code(&validation.experiment),
+            validation.rows.len(),
             count(Agreement::Within),
             count(Agreement::Beyond),
             count(Agreement::Uncertain)
@@ -62,12 +62,12 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
             disk.insert_us, disk.answer_us
         );
     }
-    for distance in list {
-        let _ = write!(page, "\n### {}: {}\n\n", name(&distance.experiment), name(&distance.title));
-        for why in &distance.not_valid {
+    for validation in list {
+        let _ = write!(page, "\n### {}: {}\n\n", name(&validation.experiment), name(&validation.title));
+        for why in &validation.not_valid {
             let _ = writeln!(page, "No valid run, {why}.\n");
         }
-        rows(&mut page, distance);
+        rows(&mut page, validation);
     }
     page
 }
@@ -77,11 +77,11 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
 const ROW_COLUMNS: usize = 150;
 
 /// Every number of an experiment, and why those are off that are not within their margins.
-fn rows(page: &mut String, distance: &Distance) {
+fn rows(page: &mut String, validation: &Validation) {
     page.push_str("| measure | real forwarders | virtual time | difference | margin | |\n");
     page.push_str("|---|---:|---:|---:|---:|---|\n");
     let mut below = String::new();
-    for row in &distance.rows {
+    for row in &validation.rows {
         let case = if row.case.is_empty() { String::new() } else { format!(" ({})", name(&row.case)) };
         let start = format!(
             "| {}{case} | {} | {} | {} | ±{:.0} % | **{}**",
@@ -105,17 +105,17 @@ fn rows(page: &mut String, distance: &Distance) {
 
 /// The same as lines for a terminal.
 #[must_use]
-pub fn text(distance: &Distance) -> String {
-    let mut text = format!("{}: {}\n", distance.experiment, distance.title);
-    for why in &distance.not_valid {
+pub fn text(validation: &Validation) -> String {
+    let mut text = format!("{}: {}\n", validation.experiment, validation.title);
+    for why in &validation.not_valid {
         let _ = writeln!(text, "  no valid run, {why}");
     }
-    if distance.rows.is_empty() && distance.not_valid.is_empty() {
+    if validation.rows.is_empty() && validation.not_valid.is_empty() {
         text.push_str(
             "  nothing in it can be compared: no download, ping or traffic, and no processor that is busy\n",
         );
     }
-    for row in &distance.rows {
+    for row in &validation.rows {
         let case = if row.case.is_empty() { String::new() } else { format!(" [{}]", row.case) };
         let why = if row.reason.is_empty() { String::new() } else { format!(" ({})", row.reason) };
         let _ = writeln!(
@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn an_experiment_with_nothing_to_compare_says_why_it_is_not_within() {
         let (experiment, title) = ("idle".to_owned(), "Idle".to_owned());
-        let nothing = Distance { experiment, title, rows: Vec::new(), not_valid: Vec::new() };
+        let nothing = Validation { experiment, title, rows: Vec::new(), not_valid: Vec::new() };
         assert!(!nothing.is_within() && text(&nothing).contains("nothing in it can be compared"));
-        let lost = Distance { not_valid: vec!["on virtual time: x".to_owned()], ..nothing };
+        let lost = Validation { not_valid: vec!["on virtual time: x".to_owned()], ..nothing };
         assert!(!text(&lost).contains("can be compared"));
     }
 }

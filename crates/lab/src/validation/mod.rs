@@ -8,7 +8,7 @@ mod validate;
 
 pub use calibrate::{calibrate, calibrations};
 pub use page::{page, text};
-pub use validate::{Agreement, Distance, Row, distances, same_plan};
+pub use validate::{Agreement, Row, Validation, same_plan, validate};
 
 use crate::experiment::Problems;
 use crate::report::ReportError;
@@ -16,7 +16,7 @@ use crate::run::RunError;
 
 /// Why nothing could be said.
 #[derive(Debug, thiserror::Error)]
-pub enum DistanceError {
+pub enum ValidationError {
     /// The experiment cannot be read.
     #[error("{0}")]
     Experiment(#[from] Problems),

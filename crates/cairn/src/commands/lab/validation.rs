@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::distance::{self, Distance};
 use lab::experiment::Experiment;
 use lab::experiment::backends::NETNS;
 use lab::experiment::profile::Profile;
 use lab::run::Options;
+use lab::validation::{self, Validation};
 
 use super::Outcome;
 use super::programs::{build, programs};
@@ -75,7 +75,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Outcome {
     let mut screen = Screen::new(false, Form::of(arguments.json))?;
     let options = options(&arguments.runs, Some(arguments.repeats))?;
     let profile =
-        distance::calibrate(&options, |progress| screen.show(progress)).map_err(ToolError::other)?;
+        validation::calibrate(&options, |progress| screen.show(progress)).map_err(ToolError::other)?;
     let text = profile.to_text().map_err(ToolError::other)?;
     std::fs::write(&arguments.file, &text).map_err(ToolError::file(&arguments.file))?;
     if arguments.json {
@@ -93,7 +93,7 @@ fn read(path: &Path, profile: Option<&str>) -> Result<Experiment, ToolError> {
     // Of what is wrong in the file its own lines are told.
     super::files::read(path).map_err(ToolError::other)?;
     let shown = path.display().to_string();
-    let text = distance::same_plan(&text, profile)
+    let text = validation::same_plan(&text, profile)
         .map_err(|error| ToolError::other(format_args!("{shown}: {}", error.message())))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     Experiment::parse_in(path.parent(), &name, &shown, &text).map_err(ToolError::other)
@@ -110,21 +110,21 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Outcome {
     let given = given.transpose()?;
     let options = options(&arguments.runs, arguments.repeats)?;
     let mut screen = Screen::new(false, Form::of(arguments.json))?;
-    let mut list: Vec<Distance> = Vec::new();
+    let mut list: Vec<Validation> = Vec::new();
     for path in &arguments.files {
         let experiment = read(path, given.as_ref().map(|(place, _)| place.as_str()))?;
-        let found = distance::distances(&experiment, &options, |progress| screen.show(progress));
+        let found = validation::validate(&experiment, &options, |progress| screen.show(progress));
         let found = found.map_err(ToolError::other)?;
         if !arguments.json && !arguments.markdown {
-            output::text(distance::text(&found).as_bytes())?;
+            output::text(validation::text(&found).as_bytes())?;
         }
         list.push(found);
     }
-    let within = list.iter().filter(|distance| distance.is_within()).count();
+    let within = list.iter().filter(|validation| validation.is_within()).count();
     if arguments.json {
         output::json(&serde_json::to_value(&list).map_err(ToolError::other)?)?;
     } else if let Some((_, profile)) = given.filter(|_| arguments.markdown) {
-        output::bytes(distance::page(&list, &profile).as_bytes())?;
+        output::bytes(validation::page(&list, &profile).as_bytes())?;
     } else {
         let mut out = Vec::new();
         writeln!(out, "{within} of {} experiments have all numbers within their margins", list.len())?;

@@ -10,7 +10,7 @@ use crate::stats::{Counted, Estimate, Sample, are_equal};
 
 /// How sure the numbers of a case are, one of each valid repeat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Sureness {
+pub(crate) enum Certainty {
     /// Something is random, or it was measured on a clock of the world.
     #[default]
     Random,
@@ -37,7 +37,7 @@ struct Number {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbers {
     list: Vec<Number>,
-    sureness: Sureness,
+    certainty: Certainty,
 }
 
 impl Numbers {
@@ -50,8 +50,8 @@ impl Numbers {
             Some(Number { repeat, value, counted, order })
         };
         let list: Vec<Number> = valid.filter_map(number).collect();
-        let sureness = sureness(case, is_of_hashes(key), &list);
-        Numbers { list, sureness }
+        let certainty = certainty(case, is_of_hashes(key), &list);
+        Numbers { list, certainty }
     }
 
     /// Numbers of which there is one of each repeat; of others nobody knows which order they took.
@@ -65,8 +65,8 @@ impl Numbers {
             order: order(repeat as usize),
         };
         let list: Vec<Number> = (0..).zip(values).map(number).collect();
-        let sureness = sureness(case, false, &list);
-        Numbers { list, sureness }
+        let certainty = certainty(case, false, &list);
+        Numbers { list, certainty }
     }
 
     /// What is reckoned from these and others of the same repeats.
@@ -74,7 +74,7 @@ impl Numbers {
         let both = self.list.into_iter().zip(others.list);
         let number =
             |(one, two): (Number, Number)| Number { value: of(one.value, two.value), counted: None, ..one };
-        Numbers { list: both.map(number).collect(), sureness: self.sureness }
+        Numbers { list: both.map(number).collect(), certainty: self.certainty }
     }
 
     /// How many repeats have one.
@@ -89,7 +89,7 @@ impl Numbers {
 
     /// Those that a mean and an interval rest on. `most` is the most that one of them can be.
     pub(crate) fn sample(&self, most: Option<f64>) -> Sample {
-        let hangs = self.sureness == Sureness::HangsOnOrder;
+        let hangs = self.certainty == Certainty::HangsOnOrder;
         let is_planned =
             |number: &&Number| hangs && number.order.is_none_or(|seen| seen.order == Simultaneous::Planned);
         let (planned, counting): (Vec<&Number>, Vec<&Number>) = self.list.iter().partition(is_planned);
@@ -97,7 +97,7 @@ impl Numbers {
             values: counting.iter().map(|number| number.value).collect(),
             repeats: counting.iter().map(|number| number.repeat).collect(),
             planned: hangs.then(|| planned.iter().map(|number| (number.repeat, number.value)).collect()),
-            exact: matches!(self.sureness, Sureness::Exact | Sureness::OfEarlierVersion),
+            exact: matches!(self.certainty, Certainty::Exact | Certainty::OfEarlierVersion),
             most,
             counts: counting.iter().map(|number| number.counted).collect::<Option<_>>().unwrap_or_default(),
             ..Sample::default()
@@ -112,15 +112,15 @@ impl Numbers {
     /// What stands beside the number; `words` writes it with its unit.
     pub(crate) fn detail(&self, words: impl Fn(f64) -> String) -> Option<String> {
         let one_instant = "the order of what happens at one instant";
-        match self.sureness {
-            Sureness::Random | Sureness::Exact => None,
-            Sureness::OfEarlierVersion => Some(
+        match self.certainty {
+            Certainty::Random | Certainty::Exact => None,
+            Certainty::OfEarlierVersion => Some(
                 "of one order of what happens at one instant, as runs of earlier versions are".to_owned(),
             ),
-            Sureness::HangsOnOrder if self.len() == 1 || are_equal(&self.all()) => {
+            Certainty::HangsOnOrder if self.len() == 1 || are_equal(&self.all()) => {
                 Some(format!("may hang on {one_instant}"))
             }
-            Sureness::HangsOnOrder => {
+            Certainty::HangsOnOrder => {
                 let planned = self.sample(None).planned.unwrap_or_default();
                 let beside = planned.iter().map(|(_, value)| format!("; as planned it is {}", words(*value)));
                 Some(format!("hangs on {one_instant}{}", beside.collect::<String>()))
@@ -130,17 +130,17 @@ impl Numbers {
 }
 
 /// How sure numbers of a case are. What is `of_hashes` differs with the seed where nothing else does.
-fn sureness(case: &CaseData, of_hashes: bool, list: &[Number]) -> Sureness {
+fn certainty(case: &CaseData, of_hashes: bool, list: &[Number]) -> Certainty {
     if !case.is_virtual || !case.plan.is_deterministic() {
-        return Sureness::Random;
+        return Certainty::Random;
     }
     let Some(seen) = list.iter().map(|number| number.order).collect::<Option<Vec<OrderSeen>>>() else {
-        return if of_hashes { Sureness::Random } else { Sureness::OfEarlierVersion };
+        return if of_hashes { Certainty::Random } else { Certainty::OfEarlierVersion };
     };
     match seen.iter().all(|one| one.may_matter) {
-        true => Sureness::HangsOnOrder,
-        false if of_hashes => Sureness::Random,
-        false => Sureness::Exact,
+        true => Certainty::HangsOnOrder,
+        false if of_hashes => Certainty::Random,
+        false => Certainty::Exact,
     }
 }
 
@@ -163,7 +163,7 @@ impl Numbers {
             }
         };
         let list = (0..).zip(values).map(number).collect();
-        Numbers { list, sureness: Sureness::HangsOnOrder }
+        Numbers { list, certainty: Certainty::HangsOnOrder }
     }
 }
 

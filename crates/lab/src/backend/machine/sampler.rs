@@ -110,7 +110,7 @@ fn percent_of_a_core(last: Option<(Instant, [u64; 3])>, seen: Option<[u64; 3]>, 
 }
 
 /// Who asks a forwarder, and knows what it has asked.
-struct Inquirer<'a> {
+struct Poller<'a> {
     config: &'a SamplerConfig,
     manager: Option<Manager>,
     /// A forwarder that cannot erase is asked once, and its answers are what they are.
@@ -118,17 +118,17 @@ struct Inquirer<'a> {
     own: OwnQuestions,
 }
 
-impl<'a> Inquirer<'a> {
+impl<'a> Poller<'a> {
     fn new(config: &'a SamplerConfig) -> Self {
-        let mut inquirer =
-            Inquirer { config, manager: None, erases: config.erases, own: OwnQuestions::default() };
+        let mut poller =
+            Poller { config, manager: None, erases: config.erases, own: OwnQuestions::default() };
         // Of others nobody knows what they count.
         if config.erases
-            && let Ok(store) = inquirer.ask(Manager::content_store)
+            && let Ok(store) = poller.ask(Manager::content_store)
         {
-            inquirer.own.begin_with(store);
+            poller.own.begin_with(store);
         }
-        inquirer
+        poller
     }
 
     /// One question.
@@ -220,7 +220,7 @@ impl<'a> Inquirer<'a> {
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
     file.write_all(sample::head(LogOf::Process).as_bytes())?;
-    let mut inquirer = Inquirer::new(config);
+    let mut poller = Poller::new(config);
     let (mut samples, mut invalid) = (0, 0);
     let mut last: Option<(Instant, [u64; 3])> = None;
     let mut before: Option<(Instant, GeneralStatus)> = None;
@@ -237,7 +237,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             period += 1;
             due = begin + moment(period, config.every);
         }
-        let status = inquirer.status();
+        let status = poller.status();
         invalid += u64::from(status.is_none());
         // All of a line is of the moment of the answer.
         let (now, time_ns) = (Instant::now(), epoch_ns());
@@ -271,9 +271,9 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
-    if inquirer.manager.is_some() {
-        inquirer.tell_store()?;
-        inquirer.tell_faces()?;
+    if poller.manager.is_some() {
+        poller.tell_store()?;
+        poller.tell_faces()?;
     }
     Ok((samples, invalid))
 }

@@ -14,11 +14,11 @@ use super::recorded::Recorded;
 pub struct Files {
     bytes: BTreeMap<String, Vec<u8>>,
     /// Traces that were read, by name and format: every case of a sweep has the same.
-    traces: Arc<Mutex<BTreeMap<(String, String), RecordedOrWhy>>>,
+    traces: Arc<Mutex<BTreeMap<(String, String), TraceResult>>>,
 }
 
 /// A trace, or why it cannot be read.
-type RecordedOrWhy = Result<Recorded, String>;
+type TraceResult = Result<Recorded, String>;
 
 impl Files {
     /// The file of that name.
@@ -37,7 +37,7 @@ impl Files {
     }
 
     /// The trace in the file of that name, or what is wrong with it.
-    pub(in crate::experiment) fn trace(&self, name: &str, format: &str) -> RecordedOrWhy {
+    pub(in crate::experiment) fn trace(&self, name: &str, format: &str) -> TraceResult {
         let bytes = self.get(name).ok_or_else(|| format!("`{name}` cannot be read"))?;
         // Whoever held it has only read a trace: what is there is whole.
         let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use crate::experiment::model::File;
 
 /// What the keys below a key are.
 #[derive(Clone, Copy)]
-enum Below {
+enum SubKeys {
     /// Those of a table.
     Keys(&'static Table),
     /// Names or numbers of entries, each of which is such a table.
@@ -17,34 +17,34 @@ enum Below {
     Nothing,
 }
 
-impl Below {
+impl SubKeys {
     fn the_file() -> Self {
-        File::table().map_or(Below::Nothing, Below::Keys)
+        File::table().map_or(SubKeys::Nothing, SubKeys::Keys)
     }
 
     fn field(field: &Field) -> Self {
         match (field.table)() {
-            Some(table) if field.is_named() || field.is_list() => Below::Entries(table),
-            Some(table) => Below::Keys(table),
-            None => Below::Nothing,
+            Some(table) if field.is_named() || field.is_list() => SubKeys::Entries(table),
+            Some(table) => SubKeys::Keys(table),
+            None => SubKeys::Nothing,
         }
     }
 
     /// One step down: the name of today of that key, and what is below it.
     fn step(self, part: &str) -> (&str, Self) {
         match self {
-            Below::Keys(table) => {
-                table.field(part).map_or((part, Below::Nothing), |field| (field.key, Below::field(field)))
+            SubKeys::Keys(table) => {
+                table.field(part).map_or((part, SubKeys::Nothing), |field| (field.key, SubKeys::field(field)))
             }
-            Below::Entries(table) => (part, Below::Keys(table)),
-            Below::Nothing => (part, Below::Nothing),
+            SubKeys::Entries(table) => (part, SubKeys::Keys(table)),
+            SubKeys::Nothing => (part, SubKeys::Nothing),
         }
     }
 }
 
 /// The way to a key of the file, such as `consumer.*.gap`, in names of today; and what is below it.
-fn steps(key: &str) -> (String, Below) {
-    let mut below = Below::the_file();
+fn steps(key: &str) -> (String, SubKeys) {
+    let mut below = SubKeys::the_file();
     let parts: Vec<&str> = key
         .split('.')
         .map(|part| {
@@ -71,34 +71,34 @@ pub(in crate::experiment) fn entry_of_today(key: &str, value: &Value) -> (String
 
 /// Gives every key of a file's content its name of today.
 pub(in crate::experiment) fn rename(content: &mut Content) {
-    rename_table(content, Below::the_file());
+    rename_table(content, SubKeys::the_file());
 }
 
-fn rename_table(content: &mut Content, below: Below) {
+fn rename_table(content: &mut Content, below: SubKeys) {
     match below {
-        Below::Keys(table) => {
+        SubKeys::Keys(table) => {
             for field in table.fields {
                 let earlier = field.earlier.filter(|_| !content.contains_key(field.key));
                 if let Some(value) = earlier.and_then(|earlier| content.remove(earlier)) {
                     content.insert(field.key.to_owned(), value);
                 }
                 if let Some(value) = content.get_mut(field.key) {
-                    rename_in(value, Below::field(field));
+                    rename_in(value, SubKeys::field(field));
                 }
             }
         }
-        Below::Entries(table) => {
-            content.iter_mut().for_each(|(_, entry)| rename_in(entry, Below::Keys(table)));
+        SubKeys::Entries(table) => {
+            content.iter_mut().for_each(|(_, entry)| rename_in(entry, SubKeys::Keys(table)));
         }
-        Below::Nothing => {}
+        SubKeys::Nothing => {}
     }
 }
 
-fn rename_in(value: &mut Value, below: Below) {
+fn rename_in(value: &mut Value, below: SubKeys) {
     match (value, below) {
         (Value::Table(content), below) => rename_table(content, below),
-        (Value::Array(items), Below::Keys(table) | Below::Entries(table)) => {
-            items.iter_mut().for_each(|item| rename_in(item, Below::Keys(table)));
+        (Value::Array(items), SubKeys::Keys(table) | SubKeys::Entries(table)) => {
+            items.iter_mut().for_each(|item| rename_in(item, SubKeys::Keys(table)));
         }
         _ => {}
     }

@@ -20,7 +20,7 @@ use packet::Dialect;
 use sim::paths::RouteSelection;
 
 use self::nodes::Costs;
-use self::paths::Homes;
+use self::paths::ProducersByPrefix;
 use self::routes::routes;
 use crate::experiment::model::File;
 use crate::experiment::plan::{
@@ -68,8 +68,8 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let contents = contents::contents(file, &names, files, f);
     let producers = simulated::producers(file, &names, seed, f);
     if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &SELECTIONS).flatten() {
-        let homes = homes(file, &names, &contents, &producers);
-        add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
+        let by_prefix = producers_by_prefix(file, &names, &contents, &producers);
+        add_paths(&mut hops, paths::hops(names.len(), &links, &by_prefix, ways));
     }
     hops.extend(registrations::hops(file, &names, &links));
     let profile = profile::named(file, files, f);
@@ -252,13 +252,18 @@ fn add_paths(hops: &mut Vec<Hop>, computed: Vec<Hop>) {
 }
 
 /// Who answers for which prefix: contents, those who answer pings, producers, and programs that say so.
-fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[ProducerPlan]) -> Homes {
+fn producers_by_prefix(
+    file: &File,
+    names: &[&str],
+    contents: &[ContentPlan],
+    producers: &[ProducerPlan],
+) -> ProducersByPrefix {
     let place = |node: &str| names.iter().position(|name| *name == node).map(NodeIndex);
-    let mut homes = Homes::new();
+    let mut by_prefix = ProducersByPrefix::new();
     let mut add = |prefix: &str, node: NodeIndex| {
         let trimmed = prefix.trim_end_matches('/');
         let prefix = if trimmed.is_empty() { "/" } else { trimmed };
-        let nodes: &mut Vec<NodeIndex> = homes.entry(prefix.to_owned()).or_default();
+        let nodes: &mut Vec<NodeIndex> = by_prefix.entry(prefix.to_owned()).or_default();
         if !nodes.contains(&node) {
             nodes.push(node);
         }
@@ -277,5 +282,5 @@ fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[Pro
     for producer in producers {
         producer.nodes.iter().for_each(|node| add(&producer.prefix, *node));
     }
-    homes
+    by_prefix
 }

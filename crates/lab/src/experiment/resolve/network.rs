@@ -247,14 +247,14 @@ pub(crate) fn topology_graph(topology: &Topology, files: &Files, seed: u64) -> R
 }
 
 /// The key below `topology`, what is wrong with it, and what to do.
-type Wrong = (&'static str, String, Option<String>);
+type TopologyFinding = (&'static str, String, Option<String>);
 
 /// More nodes than this are a slip of the pen.
 const MAX_NODES: usize = 100_000;
 
-fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, Wrong> {
+fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, TopologyFinding> {
     let kind = topology.kind.as_str();
-    let need = |value: Option<u32>, key: &'static str| -> Result<usize, Wrong> {
+    let need = |value: Option<u32>, key: &'static str| -> Result<usize, TopologyFinding> {
         let missing = || (key, format!("a {kind} needs `{key}`"), Some(format!("add for example {key} = 3")));
         match value.ok_or_else(missing)? as usize {
             0 => Err((key, "it must be at least 1".to_owned(), None)),
@@ -315,7 +315,7 @@ const READ: [&str; 8] = [
     "gml",
 ];
 
-fn read(topology: &Topology, files: &Files) -> Result<Graph, Wrong> {
+fn read(topology: &Topology, files: &Files) -> Result<Graph, TopologyFinding> {
     let kind = topology.kind.as_str();
     if !READ.contains(&kind) {
         let known = [&RULES[..], &READ[..]].concat();

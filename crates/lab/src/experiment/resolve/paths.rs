@@ -7,10 +7,15 @@ use sim::paths::{Graph, RouteSelection, Step};
 use crate::experiment::plan::{Hop, Links, NodeIndex};
 
 /// Who answers for which prefix.
-pub(super) type Homes = BTreeMap<String, Vec<NodeIndex>>;
+pub(super) type ProducersByPrefix = BTreeMap<String, Vec<NodeIndex>>;
 
 /// The next hops of every node towards every prefix. Where several nodes answer for one the nearest counts.
-pub(super) fn hops(nodes: usize, links: &Links, homes: &Homes, ways: RouteSelection) -> Vec<Hop> {
+pub(super) fn hops(
+    nodes: usize,
+    links: &Links,
+    producers: &ProducersByPrefix,
+    ways: RouteSelection,
+) -> Vec<Hop> {
     let mut graph = Graph::new(nodes);
     for (index, link) in links.indexed() {
         for [a, b] in link.pairs() {
@@ -27,9 +32,9 @@ pub(super) fn hops(nodes: usize, links: &Links, homes: &Homes, ways: RouteSelect
         }
     }
     let mut hops = Vec::new();
-    for (prefix, nodes) in homes {
-        let homes: Vec<usize> = nodes.iter().map(|node| node.0).collect();
-        hops.extend(graph.routes_to(&homes, ways).into_iter().map(|route| Hop {
+    for (prefix, nodes) in producers {
+        let producers: Vec<usize> = nodes.iter().map(|node| node.0).collect();
+        hops.extend(graph.routes_to(&producers, ways).into_iter().map(|route| Hop {
             prefix: prefix.clone(),
             node: NodeIndex(route.from),
             link: route.by.0,

@@ -16,8 +16,6 @@ pub(super) struct Limit {
     pub(super) least: f64,
     /// Nothing is above it, but for what clocks and buckets add.
     pub(super) most: f64,
-    /// Nothing is above that.
-    pub(super) beyond: f64,
     /// As in "`it` …".
     pub(super) why: String,
     /// What would be a real bound.
@@ -107,7 +105,6 @@ fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
     Some(Limit {
         least,
         most,
-        beyond: most,
         why: format!(
             "is of {all} that are ordered, and a run in which more than {left} of them are left is not valid, for \
              `gates.unfinished` allows {allowed} %"
@@ -125,7 +122,6 @@ fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
     Some(Limit {
         least: f64::NEG_INFINITY,
         most: MAX_LOSS,
-        beyond: f64::INFINITY,
         why: format!("is at most {MAX_LOSS} % as soon as one of a hundred is answered"),
         instead: format!("write a bound below {MAX_LOSS} %"),
     })
@@ -140,7 +136,6 @@ fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
     Some(Limit {
         least: 0.0,
         most,
-        beyond: f64::INFINITY,
         why: format!("is of what was finished, and the run ends {most} s after the first of it begins"),
         instead: format!("write a bound below {most} s"),
     })
@@ -148,9 +143,6 @@ fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
 
 /// Cores that a forwarder may keep busy which is not bound to one, and the server beside it.
 const MAX_CORES: f64 = 8.0;
-
-/// What measuring may add to a share of the processor, as a factor: a sample is of a short time.
-const SAMPLED: f64 = 1.5;
 
 fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
@@ -166,44 +158,38 @@ fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limi
     Some(Limit {
         least: 0.0,
         most,
-        beyond: if is_virtual { most } else { most * SAMPLED },
         why: format!("is a part of what its processor has, {most} %"),
         instead: format!("write a bound below {most} %"),
     })
 }
 
-/// The most that a link carries in a second, in bytes, and what may come at once beside: nothing where it is
-/// as fast as it goes, or is shared.
-fn carries(plan: &Plan, place: LinkIndex) -> Option<(f64, f64)> {
+/// The most that a link carries in a second, in bytes: nothing where it is as fast as it goes, or is shared.
+fn carries(plan: &Plan, place: LinkIndex) -> Option<f64> {
     let link = plan.links.get(place).filter(|link| link.shared.is_none())?;
     let later = plan.events.iter().filter_map(|event| match event.change {
         Change::LinkChange { link, rate_bps, .. } if link == place => rate_bps,
         _ => None,
     });
     let rate = later.fold(link.rate_bps?, u64::max);
-    Some((rate as f64 / 8.0, f64::from(link.bucket_bytes())))
+    Some(rate as f64 / 8.0)
 }
 
 fn of_watched_link(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
     let watched = node.watch?;
-    let (rate, at_once) = carries(plan, watched)?;
+    // Of a load of at most 100 % it is told elsewhere.
+    let is_rate = ["goodput", "goodput_interests", "throughput", "throughput_interests"]
+        .contains(&measure.quantity.as_str());
+    let rate = carries(plan, watched).filter(|_| is_rate)?;
     let name = plan.links.get(watched).map_or("?", |link| &link.name);
-    let (most, beyond) = match measure.quantity.as_str() {
-        "goodput" | "goodput_interests" | "throughput" | "throughput_interests" => (rate, rate + at_once),
-        // Of at most 100 % it is told elsewhere.
-        "load" => (f64::INFINITY, 100.0 * (1.0 + at_once / rate)),
-        _ => return None,
-    };
-    Some(carried(most, beyond, &format!("the link `{name}`"), rate))
+    Some(carried(&format!("the link `{name}`"), rate))
 }
 
-fn carried(most: f64, beyond: f64, by: &str, rate: f64) -> Limit {
+fn carried(by: &str, rate: f64) -> Limit {
     let megabits = rate * 8.0 / 1e6;
     Limit {
         least: 0.0,
-        most,
-        beyond,
+        most: rate,
         why: format!("is carried by {by}, and that is {megabits} Mbit/s, {rate} bytes a second"),
         instead: format!("write a bound below {megabits} Mbit/s"),
     }
@@ -248,16 +234,13 @@ fn each_once<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan>
 
 /// What comes to clients by the links of their nodes, where no store of theirs holds it already.
 fn of_links_of_clients(plan: &Plan, measure: &Measure) -> Option<Limit> {
-    let (mut most, mut at_once, mut bytes) = (0.0, 0.0, 0.0);
+    let mut most = 0.0;
     measured(plan, &measure.subject).next()?;
     for workload in measured(plan, &measure.subject) {
         let (nodes, from): (Vec<NodeIndex>, Vec<NodeIndex>) =
             match (&workload.does, measure.quantity.as_str()) {
-                (Activity::Download { count, .. }, "goodput") => {
-                    let content = each_once(plan, workload)?;
-                    let is_sized = content.sizes.is_none() && plan.evaluation.gates.unfinished <= 0.0;
-                    bytes += if is_sized { f64::from(*count) * content.size_bytes as f64 } else { 0.0 };
-                    (vec![workload.at], vec![content.at])
+                (Activity::Download { .. }, "goodput") => {
+                    (vec![workload.at], vec![each_once(plan, workload)?.at])
                 }
                 (Activity::Consume(consumer), "throughput") => {
                     let is_in_turn = matches!(
@@ -280,17 +263,11 @@ fn of_links_of_clients(plan: &Plan, measure: &Measure) -> Option<Limit> {
                 return None;
             }
             for (link, _) in plan.links_of(node) {
-                let (rate, bucket) = carries(plan, link)?;
-                (most, at_once) = (most + rate, at_once + bucket);
+                most += carries(plan, link)?;
             }
         }
     }
-    let beyond = match measure.quantity.as_str() {
-        "throughput" => most + at_once / (plan.schedule.duration_ns as f64 / 1e9).max(1e-9),
-        _ if bytes > 2.0 * at_once => most * bytes / (bytes - at_once),
-        _ => f64::INFINITY,
-    };
-    (most > 0.0).then(|| carried(most, beyond, "the links of its node", most))
+    (most > 0.0).then(|| carried("the links of its node", most))
 }
 
 /// There and back over the shortest way, for whom no store on the way can answer.
@@ -335,7 +312,6 @@ fn of_way(plan: &Plan, measure: &Measure) -> Option<Limit> {
     Some(Limit {
         least,
         most: f64::INFINITY,
-        beyond: f64::INFINITY,
         why: format!(
             "is never less than there and back over the shortest way takes, more than {shown} {unit}"
         ),

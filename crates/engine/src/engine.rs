@@ -115,7 +115,7 @@ impl Engine {
             },
             faces: FaceTable::default(),
             tables: Tables {
-                index: HashIndex::advised(config.memory_advice),
+                index: HashIndex::default(),
                 pending,
                 store: ContentStore::new(config.content_store),
                 fibs: [

@@ -22,7 +22,7 @@ use crate::face_id::FaceId;
 use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
 use crate::sampling::Sampling;
 use crate::second_store::{
-    ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
+    PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest,
 };
 use crate::sharing::{SharedLinks, SharingCounters};
 use crate::state::{Maintenance, Settings, Tables};
@@ -467,7 +467,7 @@ impl Engine {
 
     /// The next question to the second store, or Data offered to it.
     #[inline]
-    pub fn poll_second_store(&mut self) -> Option<ForSecondStore> {
+    pub fn poll_second_store(&mut self) -> Option<SecondStoreRequest> {
         self.second_store.as_mut()?.poll()
     }
 

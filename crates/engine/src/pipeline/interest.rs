@@ -47,12 +47,11 @@ impl Engine {
     /// Takes an Interest that arrived.
     #[inline(always)]
     pub(crate) fn receive_interest(&mut self, arrival: Arrival<'_>, mut interest: Interest) {
-        let Arrival { now, face, .. } = arrival;
         let nonce = match self.admit(arrival, &mut interest) {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(arrival, interest, reason),
         };
-        self.overhear_interest(now, face, &interest, arrival.hashes);
+        self.overhear_interest(arrival, &interest);
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
@@ -179,7 +178,7 @@ impl Engine {
             && self.evict_for(now, face)
         {}
         // There are hardly ever so many of which some may be of this name.
-        if candidates >= MAX_VARIANTS && !self.make_room_for_variant(now, face, interest, hashes.whole()) {
+        if candidates >= MAX_VARIANTS && !self.make_room_for_variant(arrival, interest) {
             return Verdict::Refused(DropReason::TooManyVariants);
         }
         let record = self.in_record(arrival, is_local, interest, nonce);

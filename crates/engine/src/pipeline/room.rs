@@ -2,9 +2,10 @@
 //! Faces of one origin hold together, for one address has many ports.
 
 use packet::time::Instant;
-use packet::{Interest, NackReason, NameHash};
+use packet::{Interest, NackReason};
 use smallvec::SmallVec;
 
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::Face;
@@ -86,18 +87,13 @@ impl Engine {
     /// Variants that nobody waits for go first, then those of a face that holds more of them than `face`,
     /// then one of its own.
     #[cold]
-    pub(super) fn make_room_for_variant(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: &Interest,
-        hash: NameHash,
-    ) -> bool {
+    pub(super) fn make_room_for_variant(&mut self, arrival: Arrival<'_>, interest: &Interest) -> bool {
+        let Arrival { now, face, hashes, .. } = arrival;
         // There are four of these at most, and nobody may keep them out.
         if !is_variant(interest) {
             return true;
         }
-        let variants = self.tables.pending.variants(&self.tables.index, hash);
+        let variants = self.tables.pending.variants(&self.tables.index, hashes.whole());
         if variants.len() < MAX_VARIANTS {
             return true;
         }

@@ -42,13 +42,8 @@ enum Sent {
 impl Engine {
     /// Another node on the link has asked for this name.
     #[inline]
-    pub(super) fn overhear_interest(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: &Interest,
-        hashes: &PrefixHashes,
-    ) {
+    pub(super) fn overhear_interest(&mut self, arrival: Arrival<'_>, interest: &Interest) {
+        let Arrival { now, face, hashes, .. } = arrival;
         if self.is_shared(face)
             && let Some(sharing) = self.shared.get_mut(face)
         {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arbitrary::Arbitrary;
-use engine::{SecondStoreRequest, QuestionId, SecondStore, SecondStoreConfig};
+use engine::{QuestionId, SecondStore, SecondStoreConfig, SecondStoreRequest};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, PrefixHashes};
 

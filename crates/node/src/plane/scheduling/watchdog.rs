@@ -73,7 +73,7 @@ impl Watchdog {
         if source.in_a_row < MAX_IN_A_ROW {
             return None;
         }
-        // It stays a source: the next time once is enough.
+        // It is not forgotten: the next time once is enough.
         source.in_a_row = MAX_IN_A_ROW - 1;
         let rest = source.next_rest.take();
         source.rests_until = Some(now + rest);

@@ -22,7 +22,7 @@ pub(crate) enum Verdict {
 }
 
 /// How long an answer counts as fresh at most: nobody can take back what is in caches.
-const MAX: Duration = Duration::from_secs(3600);
+const MAX_FRESHNESS: Duration = Duration::from_secs(3600);
 
 /// Decides by status and headers. `usual` is how long an answer is fresh that does not say.
 pub(crate) fn verdict(status: StatusCode, headers: &HeaderMap, usual: Duration) -> Verdict {
@@ -100,7 +100,7 @@ fn freshness(headers: &HeaderMap, usual: Duration) -> Duration {
     });
     let age = headers.get(header::AGE).and_then(|age| age.to_str().ok()?.trim().parse().ok()).unwrap_or(0);
     let fresh = secs.map_or(usual, |secs| Duration::from_secs(secs.saturating_sub(age)));
-    fresh.min(MAX)
+    fresh.min(MAX_FRESHNESS)
 }
 
 #[cfg(test)]

@@ -24,8 +24,11 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
         "pending",
         "pending Interests; mean and max are exact in virtual time, and of samples on real forwarders, whose question is not in it",
     ),
-    ("propagated", "Interests sent on, in a second"),
-    ("noted", "Interests received but not sent on, in a second"),
+    ("propagated", "Interests forwarded, in a second; a word of the CCNx testbed report, as is the next"),
+    (
+        "noted",
+        "Interests received and not forwarded, in a second: joined to a pending one, answered from the content store, or dropped",
+    ),
     ("cached", "Data packets in the content store; mean and max as those of `pending`"),
     ("answered", "Interests of neighbours and applications that were answered from elsewhere, in a second"),
     ("expired", "Interests that were given up because no answer came, in a second"),
@@ -106,7 +109,7 @@ pub const PREFIX_VALUES: &[(&str, &str)] = &[
     ("timed_out", "of these, Interests that nothing answered while the run lasted"),
     (
         "hits",
-        "of those that Data answered, those that never came to who serves the name; not known where a program does",
+        "of the satisfied ones, those that never came to the producer: a cache or a pending Interest answered; not known of a `server`",
     ),
 ];
 

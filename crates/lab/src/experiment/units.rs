@@ -107,10 +107,10 @@ impl Span {
         self.0 as f64 / 1e9
     }
 
-    /// As the standard library's duration.
+    /// As protocol code and virtual time take it.
     #[must_use]
-    pub fn duration(self) -> std::time::Duration {
-        std::time::Duration::from_nanos(self.0)
+    pub fn duration(self) -> packet::time::Duration {
+        packet::time::Duration::from_nanos(self.0)
     }
 }
 

@@ -3,12 +3,9 @@
 use super::data::RunData;
 use super::document::{Figure, Table};
 use super::factors::numbers;
-use super::response::{Axes, Factors, Varied};
+use super::response::{Axes, Factors, MAX_FIGURES, Varied};
 use super::verdict::{Outcome, Verdict, verdicts};
 use crate::figure::{Data, GridCell, GridChart, GridRow};
-
-/// More figures than these nobody looks at; the table of verdicts has all.
-const MAX: usize = 8;
 
 /// In how many cases of a cell something was judged, and how often it held.
 #[derive(Clone, Default)]
@@ -89,7 +86,7 @@ pub(super) fn figures(run: &RunData) -> Vec<(Figure, Table)> {
     // What names its case was judged once: it has no place on a map.
     let is_judged = |cell: &&CellVerdicts| !cell.measured.is_empty();
     statements.retain(|(_, cells)| cells.iter().flatten().filter(is_judged).count() > 1);
-    statements.truncate(MAX);
+    statements.truncate(MAX_FIGURES);
     let draw = |(number, (say, cells)): (usize, &(String, Vec<Vec<CellVerdicts>>))| {
         (figure(say, axes, cells, number), table(axes, cells))
     };

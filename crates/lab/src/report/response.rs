@@ -25,8 +25,8 @@ const QUANTITIES: [DrawnQuantity; 5] = [
     DrawnQuantity { quantity: "rtt", words: "round trip", unit: "ms", factor: 1.0 },
     DrawnQuantity { quantity: "loss", words: "lost", unit: "%", factor: 1.0 },
 ];
-/// More figures than these nobody looks at; the table of results has all.
-const MAX: usize = 8;
+/// More figures than these nobody looks at; the tables have everything.
+pub(super) const MAX_FIGURES: usize = 8;
 
 /// What is varied.
 #[derive(Clone)]
@@ -120,7 +120,7 @@ fn drawn(run: &RunData) -> Vec<Drawn> {
             }
         }
     }
-    list.truncate(MAX);
+    list.truncate(MAX_FIGURES);
     list
 }
 

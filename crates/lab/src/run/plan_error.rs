@@ -110,10 +110,11 @@ pub enum UnfitForStudy {
 
 /// The first of them, for what is wrong with one case is often wrong with thousands.
 fn told(findings: &[Finding]) -> String {
-    const MAX: usize = 10;
-    let first = findings.iter().take(MAX).map(|finding| format!("{}: {}", finding.key, finding.message));
+    const MAX_FINDINGS: usize = 10;
+    let first =
+        findings.iter().take(MAX_FINDINGS).map(|finding| format!("{}: {}", finding.key, finding.message));
     let text = first.collect::<Vec<String>>().join("; ");
-    match findings.len().saturating_sub(MAX) {
+    match findings.len().saturating_sub(MAX_FINDINGS) {
         0 => text,
         more => format!("{text}; and {more} more"),
     }

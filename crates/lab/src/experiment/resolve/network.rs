@@ -15,6 +15,7 @@ use crate::experiment::plan::NodeIndex;
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
 use crate::experiment::read::named_files::Files;
+use crate::experiment::units::Span;
 
 /// Nodes and links by name.
 #[derive(Debug, Default)]
@@ -286,7 +287,7 @@ fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, Wrong> 
             need(topology.nodes, "nodes")?,
             topology.alpha.unwrap_or(0.4),
             topology.beta.unwrap_or(0.1),
-            topology.diagonal_delay.map_or(Duration::from_millis(50), |span| Duration::from_nanos(span.0)),
+            topology.diagonal_delay.map_or(Duration::from_millis(50), Span::duration),
             &mut random,
         )
         .map_err(wrong)?,

@@ -90,7 +90,7 @@ impl Experiment {
         let change = study.consumer.rate_change.as_deref().unwrap_or("after-next");
         let experiment = Experiment {
             title: file.title.clone(),
-            length: duration(file.duration),
+            length: file.duration.duration(),
             seed: file.seed.unwrap_or(1),
             shape,
             links: links(&study.network, f)?,
@@ -156,7 +156,7 @@ fn links(network: &ClockNetwork, f: &mut Findings) -> Option<Links> {
         interest_bytes: bytes("interest", network.interest.map(|size| size.0))?,
         overhead_bytes: bytes("overhead", network.overhead.map(|size| size.0))?,
         mbps: mbps(network.rate.0),
-        delay: duration(network.delay),
+        delay: network.delay.duration(),
         queue_packets: network.queue,
     })
 }
@@ -198,10 +198,6 @@ impl PaperCell {
             nacks: cell.nacks,
         }
     }
-}
-
-pub(super) fn duration(span: Span) -> Duration {
-    Duration::from_nanos(span.0)
 }
 
 pub(super) fn milliseconds(span: Span) -> f64 {

@@ -8,10 +8,11 @@ use super::hierarchy::HierarchySection;
 use super::ranges::RangesSection;
 use super::setup::{Setting, Setup};
 use super::several::SeveralSection;
-use super::units::{GIGABYTE, MAX_FILES, MIN, TOO_MANY, TOO_OFTEN, duration, shares};
+use super::units::{GIGABYTE, MAX_FILES, MIN_INTERVAL, TOO_MANY, TOO_OFTEN, shares};
 use super::workload_section::WorkloadSection;
 use crate::experiment::model::File;
 use crate::experiment::model::study::{CacheDeparture, CachePolicies, PersistentCacheStudy};
+use crate::experiment::units::Span;
 use crate::study::{Findings, StudyError};
 
 /// What the study does.
@@ -67,7 +68,7 @@ impl Departure {
         if departure.first_files.is_some_and(|files| files > MAX_FILES) {
             f.add(format!("{key}.first_files"), TOO_MANY, None);
         }
-        if departure.request_every.is_some_and(|span| duration(span) < MIN) {
+        if departure.request_every.is_some_and(|span| span.duration() < MIN_INTERVAL) {
             f.add(format!("{key}.request_every"), TOO_OFTEN, None);
         }
         let policy = departure.policy.as_deref().map(str::parse).transpose();
@@ -81,9 +82,9 @@ impl Departure {
                 keeps_missed: departure.keeps_missed.unwrap_or(true),
             },
             files_alpha: departure.files_alpha,
-            request_interval: departure.request_every.map(duration),
+            request_interval: departure.request_every.map(Span::duration),
             size_factor: departure.size_factor.unwrap_or(1.0),
-            length: departure.duration.map(duration),
+            length: departure.duration.map(Span::duration),
             gigabyte: departure.gigabyte.map_or(GIGABYTE, |size| size.0),
             policy: policy.unwrap_or_else(|error| {
                 f.add(format!("{key}.policy"), format!("{error}"), None);
@@ -146,7 +147,7 @@ impl Experiment {
             hierarchies: hierarchies.collect(),
             ranges: study.ranges.as_ref().map(|given| RangesSection::of(given, &workloads, f)),
             several: study.several.as_ref().map(|given| SeveralSection::of(given, &workloads, f)),
-            setup: Setup { seed: file.seed.unwrap_or(1), length: duration(file.duration), workloads },
+            setup: Setup { seed: file.seed.unwrap_or(1), length: file.duration.duration(), workloads },
             departures,
             departure_repeats: study.departure_repeats.unwrap_or(10),
             policies: study.policies.as_ref().map(|policies| PoliciesSection::of(policies, f)),

@@ -5,7 +5,7 @@ use repo::evaluation::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
 use repo::eviction::{DeleteQueue, PolicySpec, start};
 
 use super::setup::Setup;
-use super::units::{duration, shares};
+use super::units::shares;
 use super::workload_section::{WorkloadSection, place_of};
 use crate::experiment::model::study::{CacheCut, CacheHierarchy};
 use crate::figure::{Axis, BarChart, BarGroup, LineChart, Series};
@@ -63,7 +63,7 @@ impl HierarchySection {
             nodes: level.nodes,
             threshold_bytes: 0,
             rate: level.rate.0,
-            delay: duration(level.delay),
+            delay: level.delay.duration(),
         };
         HierarchySection {
             workload: place_of(key, &given.workload, workloads, f),
@@ -72,9 +72,9 @@ impl HierarchySection {
             network: Hierarchy {
                 levels: given.level.iter().map(level).collect(),
                 ratio: given.ratio.0,
-                access_delay: duration(given.access_delay),
+                access_delay: given.access_delay.duration(),
                 access_rate: given.access_rate.0,
-                warm_up: duration(given.warm_up),
+                warm_up: given.warm_up.duration(),
                 cut: None,
             },
             names: given.level.iter().map(|level| level.name.clone()).collect(),
@@ -136,7 +136,7 @@ fn cut_of(key: &str, cut: &CacheCut, given: &CacheHierarchy, f: &mut Findings) -
     if above_level.is_none() {
         f.add(format!("{key}.cut.above"), format!("there is no level {}", cut.above), None);
     }
-    Some(Cut { above_level: above_level?, begins: duration(cut.begins), lasts: duration(cut.lasts) })
+    Some(Cut { above_level: above_level?, begins: cut.begins.duration(), lasts: cut.lasts.duration() })
 }
 
 /// Several runs of a network together.

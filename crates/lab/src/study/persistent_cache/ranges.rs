@@ -5,7 +5,7 @@ use repo::evaluation::{DownloadPath, Granularity, RangesOutcome, RangesRun};
 use repo::eviction::{DeletionRule, PolicySpec, start};
 
 use super::setup::Setup;
-use super::units::{duration, ratio_text, shares};
+use super::units::{ratio_text, shares};
 use super::workload_section::WorkloadSection;
 use crate::experiment::model::study::CacheRanges;
 use crate::figure::{Axis, BarChart, BarGroup};
@@ -45,8 +45,8 @@ impl RangesSection {
         let path = DownloadPath {
             window: given.window.max(1),
             segment_bytes: u32::try_from(given.segment.0).unwrap_or(u32::MAX),
-            near: duration(given.near),
-            far: duration(given.far),
+            near: given.near.duration(),
+            far: given.far.duration(),
             near_rate: given.near_rate.0,
             far_rate: given.far_rate.0,
         };

@@ -5,7 +5,6 @@ use repo::evaluation::{Home, SeveralOutcome, SeveralRepositories, SeveralRun};
 use repo::eviction::{DeleteQueue, DeletionRule};
 
 use super::setup::Setup;
-use super::units::duration;
 use super::workload_section::{WorkloadSection, place_of};
 use crate::experiment::model::study::CacheSeveral;
 use crate::parallel;
@@ -33,7 +32,7 @@ impl SeveralSection {
             repeats: given.repeats.max(1),
             rule: DeletionRule { threshold_bytes: given.threshold.0, ratio: given.ratio.0 },
             repositories: given.repositories.clone(),
-            deletions: given.deletions.iter().map(|span| duration(*span)).collect(),
+            deletions: given.deletions.iter().map(|span| span.duration()).collect(),
         }
     }
 

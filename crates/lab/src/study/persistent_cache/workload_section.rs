@@ -2,9 +2,9 @@
 
 use repo::evaluation::Workload;
 
-use super::units::{GIGABYTE, MIN, TOO_OFTEN, duration};
+use super::units::{GIGABYTE, MIN_INTERVAL, TOO_OFTEN};
 use crate::experiment::model::study::{CacheCell, CacheWorkload};
-use crate::experiment::units::Size;
+use crate::experiment::units::{Size, Span};
 use crate::study::Findings;
 
 /// A column of the paper's Table I.
@@ -33,9 +33,10 @@ impl WorkloadSection {
                 f.add(format!("{key}.{end}"), message, None);
             }
         };
-        let [request_interval, file_interval] = [workload.request_every, workload.file_every].map(duration);
-        check(request_interval >= MIN, "request_every", TOO_OFTEN);
-        check(file_interval >= MIN, "file_every", TOO_OFTEN);
+        let [request_interval, file_interval] =
+            [workload.request_every, workload.file_every].map(Span::duration);
+        check(request_interval >= MIN_INTERVAL, "request_every", TOO_OFTEN);
+        check(file_interval >= MIN_INTERVAL, "file_every", TOO_OFTEN);
         check(workload.size_shape >= 1.0, "size_shape", "it must be 1 at least");
         let (min_bytes, max_bytes) = (workload.min_size.0, workload.max_size.0);
         check(

@@ -2,6 +2,7 @@
 
 use super::{Experiment, Job, SeveralFlows};
 use crate::figure::{GridCell, GridChart, GridRow};
+use crate::stats::mean;
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
 use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
@@ -161,10 +162,8 @@ impl Experiment {
                 let mut row = vec![StudyCell::Text(format!("{}, {}", variant.name, tick_text(*tick)))];
                 for &pairs in &self.several.pairs {
                     let outcomes = || self.several_cells(cells, number, pairs, std::slice::from_ref(tick));
-                    let (mbps, fair) = (
-                        mean(outcomes().map(Outcome::received_mbps)),
-                        mean(outcomes().map(Outcome::fairness)),
-                    );
+                    let (mbps, fair) =
+                        (mean_of(outcomes(), Outcome::received_mbps), mean_of(outcomes(), Outcome::fairness));
                     row.push(format!("{mbps:.1} ({fair:.2})").into());
                 }
                 table.rows.push(row);
@@ -183,8 +182,8 @@ impl Experiment {
         let row = |number: usize| {
             let cell = |tick| {
                 let outcomes = || self.several_cells(cells, number, pairs, std::slice::from_ref(tick));
-                let mbps = mean(outcomes().map(Outcome::received_mbps));
-                let fair = mean(outcomes().map(Outcome::fairness));
+                let mbps = mean_of(outcomes(), Outcome::received_mbps);
+                let fair = mean_of(outcomes(), Outcome::fairness);
                 GridCell { text: format!("{mbps:.1}  ({fair:.2})"), shade: mbps * fair / link_mbps }
             };
             GridRow { name: self.variants[number].name.clone(), cells: ticks.iter().map(cell).collect() }
@@ -215,19 +214,18 @@ impl Experiment {
                 let flows = outcomes().flat_map(|outcome| {
                     outcome.flow_mbps().into_iter().skip(class).step_by(ticks.len()).collect::<Vec<_>>()
                 });
-                row.push(StudyCell::Number(mean(flows), 2));
+                row.push(StudyCell::Number(mean(&flows.collect::<Vec<f64>>()), 2));
             }
-            row.push(StudyCell::Number(mean(outcomes().map(Outcome::received_mbps)), 1));
-            row.push(StudyCell::Number(mean(outcomes().map(Outcome::fairness)), 3));
+            row.push(StudyCell::Number(mean_of(outcomes(), Outcome::received_mbps), 1));
+            row.push(StudyCell::Number(mean_of(outcomes(), Outcome::fairness), 3));
             table.rows.push(row);
         }
         report.tables.push(table);
     }
 }
 
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
-    sum / f64::from(count)
+pub(super) fn mean_of<'a>(outcomes: impl Iterator<Item = &'a Outcome>, of: fn(&Outcome) -> f64) -> f64 {
+    mean(&outcomes.map(of).collect::<Vec<f64>>())
 }
 
 fn speed_text(mbps: f64) -> String {

@@ -7,7 +7,7 @@ mod statement;
 use flow::{ControllerSpec, RateChange, Smoothing};
 use packet::time::{Duration, Instant};
 
-use super::experiment::{duration, mbps, milliseconds, packet_bytes};
+use super::experiment::{mbps, milliseconds, packet_bytes};
 use super::scenario::{Buckets, Links, Outcome, Pacing, Routers, Scenario, Shape, Times};
 use crate::experiment::model::File;
 use crate::experiment::model::study::{BeyondAgain, BeyondNetwork, BeyondSpeeds, BeyondVariant, ClockBeyond};
@@ -335,7 +335,7 @@ impl Network {
             data_bytes: bytes("data", network.data.0)?,
             interest_bytes: bytes("interest", network.interest.0)?,
             overhead_bytes: bytes("overhead", network.overhead.0)?,
-            link_delay: duration(network.delay),
+            link_delay: network.delay.duration(),
             queue_packets: network.queue,
             bucket_depth: network.bucket_depth,
         })

@@ -1,6 +1,6 @@
 //! The paper's outlook, held against the runs.
 
-use super::findings::mean;
+use super::findings::mean_of;
 use super::{Experiment, Job, Variant};
 use crate::study::clock::scenario::{Outcome, Routers};
 use crate::study::report::{Report, StudyCell, StudyTable};
@@ -86,8 +86,8 @@ impl Experiment {
             let outcomes = || self.several_cells(cells, variant, pairs, std::slice::from_ref(&finest));
             outcomes().next()?;
             Some(Worst {
-                of_the_link: mean(outcomes().map(Outcome::received_mbps)) / self.several.link_mbps,
-                fairness: mean(outcomes().map(Outcome::fairness)),
+                of_the_link: mean_of(outcomes(), Outcome::received_mbps) / self.several.link_mbps,
+                fairness: mean_of(outcomes(), Outcome::fairness),
             })
         });
         each.collect::<Option<Vec<Worst>>>()?.into_iter().reduce(Worst::and)

@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 
-use cairn::engine::batch::EvictionHints;
 use cairn::engine::{Eviction, EvictionKind, EvictionPolicy};
 use cairn::packet::random::{Random, Zipf};
 use cairn::sim::study_cache;
@@ -41,9 +40,6 @@ impl Eviction for Oldest {
         self.queue.capacity() * size_of::<u32>()
     }
 }
-
-/// It is short: there is nothing to fetch ahead.
-impl EvictionHints for Oldest {}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let catalogue = Zipf::new(10_000, 0.8, 0.0)?;

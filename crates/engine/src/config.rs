@@ -4,7 +4,6 @@ use packet::Name;
 use packet::random::Random;
 use packet::time::Duration;
 
-use crate::memory_advice::MemoryAdvice;
 use crate::strategy::{StrategyError, StrategySpec};
 use crate::tables::content_store::ContentStoreConfig;
 
@@ -38,8 +37,6 @@ pub struct EngineConfig {
     pub content_store: ContentStoreConfig,
     /// The strategy for names that no other was chosen for.
     pub default_strategy: StrategySpec,
-    /// What the system is told of the index's memory.
-    pub memory_advice: MemoryAdvice,
 }
 
 impl EngineConfig {
@@ -60,7 +57,6 @@ impl EngineConfig {
             producer_regions: Vec::new(),
             content_store: ContentStoreConfig::default(),
             default_strategy: "best-route".parse()?,
-            memory_advice: MemoryAdvice::default(),
         })
     }
 }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{
-    Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, Packet, PitToken, PrefixHashes,
-};
+use packet::{Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, Packet, PitToken};
 use thiserror::Error;
 
 use crate::arrival::Arrival;
@@ -22,7 +20,7 @@ use crate::face_id::FaceId;
 use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
 use crate::sampling::Sampling;
 use crate::second_store::{
-    ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
+    PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest,
 };
 use crate::sharing::{SharedLinks, SharingCounters};
 use crate::state::{Maintenance, Settings, Tables};
@@ -30,7 +28,7 @@ use crate::strategy::{Action, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
 use crate::tables::dead_nonces::DeadNonces;
-use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
+use crate::tables::fib::{Fib, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::namespaces::{NamespaceRules, Namespaces};
 use crate::tables::pending::PendingTable;
@@ -115,7 +113,7 @@ impl Engine {
             },
             faces: FaceTable::default(),
             tables: Tables {
-                index: HashIndex::advised(config.memory_advice),
+                index: HashIndex::default(),
                 pending,
                 store: ContentStore::new(config.content_store),
                 fibs: [
@@ -336,7 +334,7 @@ impl Engine {
         announcement: Option<packet::Buffer>,
     ) -> Result<(), RouteError> {
         let hashes = self.hasher.hash(dialect, prefix.components());
-        self.changing_fib(dialect).add_next_hop(prefix, &hashes, hop, announcement)?;
+        self.tables.changing_fib(dialect).add_next_hop(prefix, &hashes, hop, announcement)?;
         self.notify_strategies_of_next_hop(now, dialect, prefix, hop);
         Ok(())
     }
@@ -344,7 +342,7 @@ impl Engine {
     /// Removes a next hop; false if it was not there.
     pub fn remove_route(&mut self, dialect: Dialect, prefix: NameRef<'_>, face: FaceId) -> bool {
         let hashes = self.hasher.hash(dialect, prefix.components());
-        self.changing_fib(dialect).remove_next_hop(prefix, &hashes, face)
+        self.tables.changing_fib(dialect).remove_next_hop(prefix, &hashes, face)
     }
 
     /// Says what holds for names of CCNx under `prefix` beside where they lead, in place of what held before.
@@ -366,7 +364,7 @@ impl Engine {
         let instance = spec.start(prefix.to_name(), self.tables.store.config.placement)?;
         let id = StrategyId(self.tables.strategies.insert(instance));
         let hashes = self.hasher.hash(dialect, prefix.components());
-        match self.changing_fib(dialect).set_strategy(prefix, &hashes, Some(id)) {
+        match self.tables.changing_fib(dialect).set_strategy(prefix, &hashes, Some(id)) {
             Ok(previous) => {
                 if let Some(previous) = previous {
                     self.tables.strategies.remove(previous.0);
@@ -384,7 +382,7 @@ impl Engine {
     /// has one.
     pub fn unset_strategy(&mut self, dialect: Dialect, prefix: NameRef<'_>) -> bool {
         let hashes = self.hasher.hash(dialect, prefix.components());
-        match self.changing_fib(dialect).set_strategy(prefix, &hashes, None) {
+        match self.tables.changing_fib(dialect).set_strategy(prefix, &hashes, None) {
             Ok(Some(previous)) => self.tables.strategies.remove(previous.0).is_some(),
             _ => false,
         }
@@ -467,7 +465,7 @@ impl Engine {
 
     /// The next question to the second store, or Data offered to it.
     #[inline]
-    pub fn poll_second_store(&mut self) -> Option<ForSecondStore> {
+    pub fn poll_second_store(&mut self) -> Option<SecondStoreRequest> {
         self.second_store.as_mut()?.poll()
     }
 
@@ -486,41 +484,6 @@ impl Engine {
     }
 
     // Helpers of the pipelines.
-
-    /// The routes of a dialect, to be changed.
-    fn changing_fib(&mut self, dialect: Dialect) -> &mut Fib {
-        self.tables.route_hints.clear();
-        &mut self.tables.fibs[dialect as usize]
-    }
-
-    /// The longest match of a name among the routes of its dialect.
-    #[inline]
-    pub(crate) fn longest_match(&self, interest: &Interest, hashes: &PrefixHashes) -> FibNode {
-        match interest.ccnx_name() {
-            None => {
-                let components = interest.wire_components();
-                self.match_in(Dialect::Ndn, |prefix| components.starts_with(prefix.canonical()), hashes)
-            }
-            Some(name) => self.match_in(Dialect::Ccnx, |prefix| name.begins_with(prefix), hashes),
-        }
-    }
-
-    #[inline(always)]
-    fn match_in(
-        &self,
-        dialect: Dialect,
-        has_prefix: impl Fn(NameRef<'_>) -> bool + Copy,
-        hashes: &PrefixHashes,
-    ) -> FibNode {
-        let fib = &self.tables.fibs[dialect as usize];
-        if fib.is_small() {
-            return fib.longest_match_by(has_prefix, hashes);
-        }
-        match self.tables.route_hints.get(hashes.whole()) {
-            Some(node) if fib.is_match(node, has_prefix) => node,
-            _ => fib.longest_match_by(has_prefix, hashes),
-        }
-    }
 
     pub(crate) fn drop_packet(&mut self, from: FaceId, reason: DropReason) {
         self.counters.drops.count(reason);

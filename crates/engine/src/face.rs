@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use packet::{Dialect, LinkType, PacketCounts};
+use packet::{Data, Dialect, LinkType, PacketCounts};
 
 use crate::batch::answers_due::AnswersDue;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face_id::FaceId;
 use crate::limit::{RateControl, RateControlConfig, RateLimit, TokenBucket};
+use crate::scope;
 use crate::sharing::SharingConfig;
 
 /// Whether the peer is on this host.
@@ -141,6 +142,13 @@ impl Face {
     }
 }
 
+/// Who holds what there is only so much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Holder {
+    Face(FaceId),
+    Origin(u64),
+}
+
 /// All faces of a node.
 ///
 /// Small numbers, which is all a node has for long, are found by indexing; a node that has seen many faces
@@ -248,6 +256,41 @@ impl FaceTable {
             .enumerate()
             .filter_map(|(index, slot)| Some((FaceId(index as u32), slot.as_deref()?)));
         dense.chain(self.sparse.iter().map(|(id, face)| (*id, &**face)))
+    }
+
+    /// Whether an application on this host is behind a face.
+    pub(crate) fn is_local(&self, id: FaceId) -> bool {
+        self.get(id).is_some_and(Face::is_local)
+    }
+
+    /// Interests pending for a face and all of its origin; more than any other has if it is gone.
+    pub(crate) fn load(&self, id: FaceId) -> u32 {
+        self.get(id).map_or(u32::MAX, Face::load)
+    }
+
+    /// Who is behind a face that is there.
+    pub(crate) fn holder(&self, id: FaceId) -> Option<Holder> {
+        let face = self.get(id)?;
+        Some(face.config.origin.map_or(Holder::Face(id), Holder::Origin))
+    }
+
+    /// The rate that a face is told, if it is told one.
+    pub(crate) fn rate_control_mut(&mut self, id: FaceId) -> Option<&mut RateControl> {
+        self.get_mut(id)?.rate_control.as_deref_mut()
+    }
+
+    /// Counts Data that came by a face, and checks what does not need the tables.
+    #[inline]
+    pub(crate) fn admit_data(&mut self, id: FaceId, data: &Data) -> Result<(), DropReason> {
+        let Some(ingress) = self.get_mut(id) else { return Err(DropReason::UnknownFace) };
+        ingress.counters.packets.in_data += 1;
+        if ingress.config.dialect != data.dialect() {
+            return Err(DropReason::WrongDialect);
+        }
+        if !ingress.is_local() && scope::is_for_this_host_only(data) {
+            return Err(DropReason::Scope);
+        }
+        Ok(())
     }
 
     /// Counts a drop on the face the packet came by.

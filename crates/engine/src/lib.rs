@@ -60,7 +60,6 @@ mod engine;
 mod face;
 mod face_id;
 mod limit;
-mod memory_advice;
 mod pipeline;
 mod sampling;
 mod scope;
@@ -80,9 +79,8 @@ pub use engine::{Engine, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
-pub use memory_advice::MemoryAdvice;
 pub use sampling::{Sample, SamplingConfig, SamplingCounters};
-pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
+pub use second_store::{QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest};
 pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,

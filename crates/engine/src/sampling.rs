@@ -64,14 +64,14 @@ packet::counters! {
 const MAX_DISTRUSTED: usize = 1024;
 
 /// An object as it comes by a face.
-pub(crate) type Suspect = (FaceId, NameHash);
+pub(crate) type SampledObject = (FaceId, NameHash);
 
 /// The sampling of an engine.
 #[derive(Debug)]
 pub(crate) struct Sampling {
     config: SamplingConfig,
     waiting: VecDeque<Sample>,
-    distrusted: BTreeMap<Suspect, Instant>,
+    distrusted: BTreeMap<SampledObject, Instant>,
     /// When all of them are trusted again.
     calm_at: Instant,
     counters: SamplingCounters,
@@ -89,8 +89,8 @@ impl Sampling {
         }
     }
 
-    fn is_distrusted(&self, now: Instant, suspect: Suspect) -> bool {
-        self.distrusted.get(&suspect).is_some_and(|until| *until > now)
+    fn is_distrusted(&self, now: Instant, object: SampledObject) -> bool {
+        self.distrusted.get(&object).is_some_and(|until| *until > now)
     }
 
     /// The next Data to verify.
@@ -108,16 +108,16 @@ impl Sampling {
     }
 
     /// Whether nothing of an object is kept now, which is counted.
-    pub(crate) fn keeps_out(&mut self, now: Instant, suspect: Suspect) -> bool {
-        let is_kept_out = self.is_distrusted(now, suspect);
+    pub(crate) fn keeps_out(&mut self, now: Instant, object: SampledObject) -> bool {
+        let is_kept_out = self.is_distrusted(now, object);
         self.counters.kept_out += u64::from(is_kept_out);
         is_kept_out
     }
 
     /// A sample of this object was refused.
-    pub(crate) fn refuse(&mut self, now: Instant, suspect: Suspect) {
+    pub(crate) fn refuse(&mut self, now: Instant, object: SampledObject) {
         self.counters.refused += 1;
-        self.distrust(now, suspect);
+        self.distrust(now, object);
     }
 
     /// Nobody could judge a sample.
@@ -125,16 +125,16 @@ impl Sampling {
         self.counters.undecided += 1;
     }
 
-    fn distrust(&mut self, now: Instant, suspect: Suspect) {
+    fn distrust(&mut self, now: Instant, object: SampledObject) {
         self.distrusted.retain(|_, until| *until > now);
-        if self.distrusted.len() >= MAX_DISTRUSTED && !self.distrusted.contains_key(&suspect) {
-            let first = self.distrusted.iter().min_by_key(|(_, until)| **until).map(|(suspect, _)| *suspect);
+        if self.distrusted.len() >= MAX_DISTRUSTED && !self.distrusted.contains_key(&object) {
+            let first = self.distrusted.iter().min_by_key(|(_, until)| **until).map(|(object, _)| *object);
             first.and_then(|first| self.distrusted.remove(&first));
             self.counters.forgotten += 1;
         }
         let until = now + self.config.distrust;
         self.calm_at = self.calm_at.max(until);
-        self.distrusted.insert(suspect, until);
+        self.distrusted.insert(object, until);
     }
 
     fn concerns(&self, data: &Data) -> bool {

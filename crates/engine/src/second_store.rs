@@ -58,7 +58,7 @@ pub struct QuestionId(pub u64);
 
 /// Something for the second store.
 #[derive(Clone, Debug)]
-pub enum ForSecondStore {
+pub enum SecondStoreRequest {
     /// It is asked for the answer to an Interest: [`Engine::receive_found`](crate::Engine::receive_found) or
     /// [`Engine::receive_absent`](crate::Engine::receive_absent) takes it.
     Ask(QuestionId, Interest),
@@ -106,7 +106,7 @@ pub(crate) struct PendingQuestions {
     /// at one time.
     later: BTreeMap<(Instant, u64), PendingQuestion>,
     next_later: u64,
-    effects: VecDeque<ForSecondStore>,
+    effects: VecDeque<SecondStoreRequest>,
     offers: usize,
 }
 
@@ -146,7 +146,7 @@ impl PendingQuestions {
         self.enter(&waiting);
         let id = QuestionId(self.first + self.waiting.len() as u64);
         self.waiting.push_back((now + self.config.timeout, Some(waiting)));
-        self.effects.push_back(ForSecondStore::Ask(id, interest.clone()));
+        self.effects.push_back(SecondStoreRequest::Ask(id, interest.clone()));
         self.counters.asked += 1;
         true
     }
@@ -205,7 +205,7 @@ impl PendingQuestions {
         }
         self.offers += 1;
         self.counters.offered += 1;
-        self.effects.push_back(ForSecondStore::Offer(data.clone()));
+        self.effects.push_back(SecondStoreRequest::Offer(data.clone()));
     }
 
     /// What a question was about, unless it has been answered or given up.
@@ -240,9 +240,9 @@ impl PendingQuestions {
         self.waiting.into_iter().filter_map(|(_, waiting)| waiting)
     }
 
-    pub(crate) fn poll(&mut self) -> Option<ForSecondStore> {
+    pub(crate) fn poll(&mut self) -> Option<SecondStoreRequest> {
         let effect = self.effects.pop_front()?;
-        self.offers -= usize::from(matches!(effect, ForSecondStore::Offer(_)));
+        self.offers -= usize::from(matches!(effect, SecondStoreRequest::Offer(_)));
         Some(effect)
     }
 

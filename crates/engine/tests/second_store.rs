@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cairn_engine::{
-    Arrival, Engine, EngineConfig, FaceConfig, FaceId, ForSecondStore, NextHop, QuestionId, SecondStore,
-    SecondStoreConfig, SecondStoreCounters,
+    Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop, QuestionId, SecondStore, SecondStoreConfig,
+    SecondStoreCounters, SecondStoreRequest,
 };
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
@@ -82,8 +82,8 @@ impl World {
 
     fn question(&mut self) -> Option<QuestionId> {
         match self.engine.poll_second_store()? {
-            ForSecondStore::Ask(id, _) => Some(id),
-            ForSecondStore::Offer(_) => None,
+            SecondStoreRequest::Ask(id, _) => Some(id),
+            SecondStoreRequest::Offer(_) => None,
         }
     }
 
@@ -307,7 +307,7 @@ fn only_data_that_was_asked_for_and_is_wanted_is_offered() {
     let mut world = World::new(&["/keep/a"], 8);
     let offered = |world: &mut World| {
         let effects = std::iter::from_fn(|| world.engine.poll_second_store());
-        effects.filter(|effect| matches!(effect, ForSecondStore::Offer(_))).count()
+        effects.filter(|effect| matches!(effect, SecondStoreRequest::Offer(_))).count()
     };
     for uri in ["/keep/b", "/other"] {
         world.ask(CONSUMERS[0], uri, false);

@@ -25,8 +25,8 @@ use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
 use crate::repository::Repositories;
 use crate::repository::status::SharedCounters;
-use crate::share_of_time::NeighboursTime;
 use crate::start_error::StartError;
+use crate::time_budget::NeighbourBudgets;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::Signal;
 
@@ -68,7 +68,7 @@ struct CcnrService {
     /// Raised when the store has said something.
     told: Arc<Signal>,
     neighbours: Neighbours,
-    time: NeighboursTime,
+    time: NeighbourBudgets,
     counters: SharedCounters,
 }
 
@@ -95,7 +95,7 @@ impl CcnrService {
             driver: CcnrDriver::new(ccnr, service, Arc::new(move || raised.raise())),
             told,
             neighbours: Neighbours::new(began),
-            time: NeighboursTime::new(began),
+            time: NeighbourBudgets::new(began),
             counters,
         };
         for prefix in prefixes {

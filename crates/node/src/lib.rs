@@ -51,7 +51,7 @@
 //! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face. Any
 //!   [`InnerFace`] also serves a source of Data, by the loop that a client's connection serves one with.
 //! - `control_service`, `verification`: two of these, for management and for a sample of what is cached.
-//!   `share_of_time`: how much of a thread's time goes into what strangers ask for.
+//!   `time_budget`: how much of a thread's time goes into what strangers ask for.
 //! - `repository`: persistent stores behind the content store, on threads of their own. `ccnr`: the protocol
 //!   by which clients of CCNx reach one.
 //! - [`control`]: the interface for management protocols; [`management`] implements NFD's.
@@ -82,11 +82,11 @@ mod plane;
 mod remote_control;
 mod repository;
 mod settings;
-mod share_of_time;
 mod socket_path;
 mod start;
 mod start_error;
 mod sys;
+mod time_budget;
 mod transport;
 mod verification;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arbitrary::Arbitrary;
-use engine::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig};
+use engine::{QuestionId, SecondStore, SecondStoreConfig, SecondStoreRequest};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, PrefixHashes};
 
@@ -102,7 +102,7 @@ impl Node {
         while let Some(effect) = self.engine.poll_second_store() {
             let config = self.store.config.expect("nothing is for a store that is not there");
             match effect {
-                ForSecondStore::Ask(question, interest) => {
+                SecondStoreRequest::Ask(question, interest) => {
                     assert!(says(config.has, interest.name().component_count()), "it certainly has nothing");
                     let is_asked = |asked: &Interest| asked.name() == interest.name();
                     let by_faces = self.faces.values().flat_map(|seen| &seen.asked).map(|(asked, _)| asked);
@@ -112,7 +112,7 @@ impl Node {
                     }
                     self.store.asked.push((question, interest));
                 }
-                ForSecondStore::Offer(data) => {
+                SecondStoreRequest::Offer(data) => {
                     assert!(says(config.wants, data.name().component_count()), "it does not want this");
                 }
             }

@@ -27,7 +27,7 @@
 //! | `fib` | the nodes of a name's prefixes; the longest match; its name |
 //! | `pending` | an entry and its timer; its name |
 //! | `content_store` | an entry; a place for a new one; its name; who leaves for it, and what they hold |
-//! | eviction policies | what [`EvictionHints`] says, for the content store and for studies of eviction alone |
+//! | eviction policies | the hints of [`Eviction`](crate::Eviction), for the content store and for studies of eviction alone |
 //! | `chunked`, `timer_wheel` | an element, for the tables above that are made of them |
 //!
 //! Four things are asked for elsewhere, because they follow from no packet that is coming, or from one that
@@ -68,7 +68,6 @@ mod ahead;
 pub(crate) mod answers_due;
 mod arrivals;
 mod decode;
-mod eviction_hints;
 pub(crate) mod processor;
 pub(crate) mod route_hints;
 pub(crate) mod spare_buffers;
@@ -76,7 +75,6 @@ pub(crate) mod spare_buffers;
 pub use ahead::{Upcoming, prefetch};
 pub use arrivals::Arrivals;
 pub use decode::Acceptance;
-pub use eviction_hints::EvictionHints;
 pub use spare_buffers::spare_buffer;
 
 use crate::engine::Engine;

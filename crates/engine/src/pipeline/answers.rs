@@ -14,7 +14,7 @@ use packet::{Component, ComponentKind, Data, Dialect, Interest, Name, NameHash};
 use super::arrived_data::DataName;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
-use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
+use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Matches, Pending, PendingId};
 
@@ -178,7 +178,8 @@ impl Engine {
         if others.have_selectors {
             let has_selectors =
                 |id: &PendingId| self.tables.pending.get(*id).is_some_and(|it| it.interest.has_selectors());
-            let ids = self.pending_by(name.hash).filter(|id| name.asked != Some(*id)).filter(has_selectors);
+            let ids =
+                self.tables.pending_by(name.hash).filter(|id| name.asked != Some(*id)).filter(has_selectors);
             let whole = NamePart { hash: name.hash, length, components };
             self.examine(ids, whole, &mut candidate, found);
         }
@@ -195,7 +196,7 @@ impl Engine {
                     self.examine(ids, wanted, &mut candidate, found);
                 }
                 Dialect::Ccnx => {
-                    self.examine(self.pending_by(hash), wanted, &mut candidate, found);
+                    self.examine(self.tables.pending_by(hash), wanted, &mut candidate, found);
                 }
             }
         }
@@ -254,15 +255,7 @@ impl Engine {
         let Some((full, components)) = full_name(data, &digest) else { return };
         let hash = self.hasher.hash(data.dialect(), full.components()).whole();
         let wanted = NamePart { hash, length: data.component_count() + 1, components: &components };
-        self.examine(self.pending_by(hash), wanted, candidate, found);
-    }
-
-    /// The pending Interests whose names may have this hash.
-    fn pending_by(&self, hash: NameHash) -> impl Iterator<Item = PendingId> {
-        self.tables.index.candidates(hash).filter_map(|id| match EntryId::from_raw(id) {
-            EntryId::Pending(id) => Some(id),
-            EntryId::Cached(_) => None,
-        })
+        self.examine(self.tables.pending_by(hash), wanted, candidate, found);
     }
 
     /// Whether Data from `from` may answer a pending Interest.
@@ -280,18 +273,7 @@ impl Engine {
             let is_shared = |face| self.faces.get(face).is_some_and(|face| !face.is_point_to_point());
             !face.is_local() && entry.out_records.iter().any(|record| is_shared(record.face))
         };
-        self.welcomes_unsolicited(face.config.dialect, face.is_local())
+        self.tables.store.config.unsolicited.welcomes(face.config.dialect, face.is_local())
             || (face.config.dialect == Dialect::Ccnx && asked_all())
-    }
-
-    /// Whether Data that nobody asked for may be kept. Applications of CCNx publish by putting objects into
-    /// the store of ccnd, and some of them end then.
-    pub(super) fn welcomes_unsolicited(&self, dialect: Dialect, from_local: bool) -> bool {
-        match self.tables.store.config.unsolicited {
-            UnsolicitedPolicy::DropAll => from_local && dialect == Dialect::Ccnx,
-            UnsolicitedPolicy::AdmitLocal => from_local,
-            UnsolicitedPolicy::AdmitNetwork => !from_local,
-            UnsolicitedPolicy::AdmitAll => true,
-        }
     }
 }

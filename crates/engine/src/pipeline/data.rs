@@ -16,7 +16,6 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::{Face, FaceTable};
 use crate::face_id::FaceId;
-use crate::scope;
 use crate::sharing::SharedLinks;
 use crate::strategy::StrategyEvent;
 use crate::tables::content_store::IncomingData;
@@ -53,7 +52,7 @@ impl Engine {
 
     fn take_data(&mut self, arrived: ArrivedData<'_>, data: Data) {
         let ArrivedData { now, from, name, .. } = arrived;
-        if let Err(reason) = self.admit_data(from, &data) {
+        if let Err(reason) = self.faces.admit_data(from, &data) {
             return self.drop_packet(from, reason);
         }
         if data.dialect() == Dialect::Ccnx && self.is_kept_out(from, &data, name) {
@@ -145,23 +144,10 @@ impl Engine {
         }
     }
 
-    #[inline]
-    fn admit_data(&mut self, face: FaceId, data: &Data) -> Result<(), DropReason> {
-        let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
-        ingress.counters.packets.in_data += 1;
-        if ingress.config.dialect != data.dialect() {
-            return Err(DropReason::WrongDialect);
-        }
-        if !ingress.is_local() && scope::is_for_this_host_only(data) {
-            return Err(DropReason::Scope);
-        }
-        Ok(())
-    }
-
     /// Whether this comes from another host and its name is one of this host alone.
     #[inline(never)]
     fn is_kept_out(&self, from: FaceId, data: &Data, name: DataName<'_>) -> bool {
-        if !self.tables.namespaces.any_stays() || self.is_local(from) {
+        if !self.tables.namespaces.any_stays() || self.faces.is_local(from) {
             return false;
         }
         let own_hashes;
@@ -180,7 +166,8 @@ impl Engine {
         let ArrivedData { now, from, name, .. } = arrived;
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);
-        if arrived.is_cacheable() && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
+        let policy = self.tables.store.config.unsolicited;
+        if arrived.is_cacheable() && policy.welcomes(data.dialect(), self.faces.is_local(from)) {
             let incoming = IncomingData::at(now, data, name.kept(), found.known);
             self.tables.store.insert(&mut self.tables.index, incoming);
         }
@@ -257,7 +244,8 @@ impl Engine {
         let ArrivedData { now, from, header, .. } = arrived;
         let was_asked = actions.is_some();
         let announcement = actions.and_then(|actions| actions.announcement);
-        let cache_policy = if was_asked { self.onward_policy(header, data) } else { None };
+        let cache_policy =
+            if was_asked { self.tables.onward_policy(header.cache_policy, data) } else { None };
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
@@ -288,7 +276,7 @@ impl Engine {
     fn show_data(&mut self, arrived: ArrivedData<'_>, data: &Data, id: PendingId) -> Option<DataActions> {
         let ArrivedData { now, from, name, header } = arrived;
         let entry = self.tables.pending.get_mut(id)?;
-        if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {
+        if let Some(record) = entry.out_record_mut(from) {
             record.expires = now;
         }
         (entry.satisfied, entry.data_freshness) = (true, data.freshness());

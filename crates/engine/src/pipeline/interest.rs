@@ -11,9 +11,7 @@ use crate::face_id::FaceId;
 use crate::scope;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{
-    EntryHashes, Full, InRecord, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag,
-};
+use crate::tables::pending::{EntryHashes, Full, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag};
 use crate::transmit::Transmit;
 use crate::trigger::Trigger;
 
@@ -47,12 +45,11 @@ impl Engine {
     /// Takes an Interest that arrived.
     #[inline(always)]
     pub(crate) fn receive_interest(&mut self, arrival: Arrival<'_>, mut interest: Interest) {
-        let Arrival { now, face, .. } = arrival;
         let nonce = match self.admit(arrival, &mut interest) {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(arrival, interest, reason),
         };
-        self.overhear_interest(now, face, &interest, arrival.hashes);
+        self.overhear_interest(arrival, &interest);
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
@@ -179,10 +176,10 @@ impl Engine {
             && self.evict_for(now, face)
         {}
         // There are hardly ever so many of which some may be of this name.
-        if candidates >= MAX_VARIANTS && !self.make_room_for_variant(now, face, interest, hashes.whole()) {
+        if candidates >= MAX_VARIANTS && !self.make_room_for_variant(arrival, interest) {
             return Verdict::Refused(DropReason::TooManyVariants);
         }
-        let record = self.in_record(arrival, is_local, interest, nonce);
+        let record = self.settings.in_record(arrival, is_local, interest, nonce);
         let parent = match interest.dialect() {
             Dialect::Ndn => NameHash::UNKNOWN,
             Dialect::Ccnx => hashes.parent().unwrap_or(NameHash::UNKNOWN),
@@ -221,7 +218,7 @@ impl Engine {
         let is_shared = self.is_shared(face);
         if !is_shared
             && !self.shared.is_empty()
-            && self.is_local(face)
+            && self.faces.is_local(face)
             && let Some(entry) = self.tables.store.get(id)
         {
             let packet = Packet::Data(entry.data.clone());
@@ -256,7 +253,7 @@ impl Engine {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
             self.forward_to_named_face(arrival, next_hop)
-        } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
+        } else if let Some(next_hop) = interest.face_id().filter(|_| self.faces.is_local(face)) {
             self.forward_to_named_face(arrival, next_hop.into())
         } else if self.second_store.is_some() && self.waits_for_store(arrival, interest, id, trigger) {
             // It goes on when the store has answered.
@@ -265,19 +262,6 @@ impl Engine {
             self.ask_strategy(arrival, interest, id, trigger)
         } else {
             ForwardingDecision::None
-        }
-    }
-
-    #[inline(always)]
-    fn in_record(&self, arrival: Arrival<'_>, is_local: bool, interest: &Interest, nonce: Nonce) -> InRecord {
-        let Arrival { now, face, header, .. } = arrival;
-        InRecord {
-            face,
-            nonce,
-            expires: now + interest.lifetime().min(self.settings.max_lifetime),
-            pit_token: header.pit_token.clone(),
-            non_discovery: header.non_discovery,
-            is_local,
         }
     }
 
@@ -290,7 +274,7 @@ impl Engine {
         id: PendingId,
     ) -> Result<Trigger, DropReason> {
         let Arrival { now, face, .. } = arrival;
-        let record = self.in_record(arrival, self.is_local(face), interest, nonce);
+        let record = self.settings.in_record(arrival, self.faces.is_local(face), interest, nonce);
         let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(Trigger::Again) };
         let is_alone = entry.in_records.is_empty();
         let trigger = match entry.in_records.iter_mut().find(|record| record.face == face) {
@@ -355,9 +339,5 @@ impl Engine {
         if interest.dialect() == Dialect::Ndn {
             self.send_nack(face, interest, nack, header.pit_token.clone());
         }
-    }
-
-    pub(crate) fn is_local(&self, face: FaceId) -> bool {
-        self.faces.get(face).is_some_and(|face| face.is_local())
     }
 }

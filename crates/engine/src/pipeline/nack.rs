@@ -7,8 +7,7 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::strategy::StrategyEvent;
-use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{PendingId, VariantTag};
+use crate::tables::pending::PendingId;
 
 impl Engine {
     /// Takes an Interest that came back with a reason.
@@ -44,39 +43,15 @@ impl Engine {
         if !ingress.is_point_to_point() {
             return Err(DropReason::NackOnMultiAccess);
         }
-        let id = self.find_nacked(interest, hashes).ok_or(DropReason::UnexpectedNack)?;
+        let id = self.tables.find_nacked(interest, hashes).ok_or(DropReason::UnexpectedNack)?;
         let record = self
             .tables
             .pending
             .get_mut(id)
-            .and_then(|entry| entry.out_records.iter_mut().find(|record| record.face == face))
+            .and_then(|entry| entry.out_record_mut(face))
             .filter(|record| Some(record.nonce) == interest.nonce())
             .ok_or(DropReason::UnexpectedNack)?;
         record.nacked = Some(reason);
         Ok(id)
-    }
-
-    /// The entry whose Interest came back, as it left or, by some forwarders, a hop shorter.
-    fn find_nacked(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
-        self.find_pending(interest, hashes).or_else(|| {
-            let tag = self.tables.pending.tag_a_hop_ago(interest)?;
-            self.find_pending_by_tag(interest, hashes, tag)
-        })
-    }
-
-    pub(super) fn find_pending(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
-        self.find_pending_by_tag(interest, hashes, self.tables.pending.tag_of(interest))
-    }
-
-    fn find_pending_by_tag(
-        &self,
-        interest: &Interest,
-        hashes: &PrefixHashes,
-        tag: VariantTag,
-    ) -> Option<PendingId> {
-        self.tables.index.candidates(hashes.whole()).find_map(|id| match EntryId::from_raw(id) {
-            EntryId::Pending(id) => self.tables.pending.is(id, interest, hashes.whole(), tag).then_some(id),
-            EntryId::Cached(_) => None,
-        })
     }
 }

@@ -1,7 +1,7 @@
 //! Keeping some of the Data that passes and not all of it.
 
+use packet::Data;
 use packet::time::Instant;
-use packet::{CachePolicy, Data, Dialect, LinkHeader};
 
 use super::answers::DataMatches;
 use super::arrived_data::{ArrivedData, DataName};
@@ -43,14 +43,16 @@ impl Engine {
             CachePlacement::FairShare => asker.is_some(),
             CachePlacement::LocalConsumers => found.matches.iter().any(|id| {
                 let entry = self.tables.pending.get(id);
-                entry.is_some_and(|entry| entry.in_records.iter().any(|record| self.is_local(record.face)))
+                entry.is_some_and(|entry| {
+                    entry.in_records.iter().any(|record| self.faces.is_local(record.face))
+                })
             }),
         };
         if is_placed_here {
             let incoming = IncomingData::at(now, data, name.kept(), found.known);
             self.tables.store.insert(&mut self.tables.index, incoming);
             if let Some(face) = asker {
-                self.note_owner(data, name, face);
+                self.tables.note_owner(data, name.kept().hash, face);
             }
             self.sample(data, from);
         } else {
@@ -68,25 +70,6 @@ impl Engine {
         let room = if store.counters.evictions > 0 { store.len() } else { store.config.max_entries };
         let hash = name.kept().hash;
         store.shares.admit(now, (hash, face), room, self.random.next_u64()).then_some(face)
-    }
-
-    /// Data is kept because of `face`.
-    fn note_owner(&mut self, data: &Data, name: DataName<'_>, face: FaceId) {
-        let store = &mut self.tables.store;
-        if let Some(id) = store.entry_of(&self.tables.index, data, name.kept().hash) {
-            store.shares.note_kept(id.0, face);
-        }
-    }
-
-    /// What nodes behind this one are told of a Data that came with this header.
-    pub(super) fn onward_policy(&self, header: &LinkHeader, data: &Data) -> Option<CachePolicy> {
-        let store = &self.tables.store;
-        // CCNx has no such field.
-        if !store.config.placement.marks_data() || data.dialect() != Dialect::Ndn {
-            return None;
-        }
-        let is_kept = header.cache_policy == Some(CachePolicy::NoCache) || store.may_keep(data);
-        is_kept.then_some(CachePolicy::NoCache)
     }
 
     /// Changes budget and behaviour of the content store.

@@ -2,12 +2,13 @@
 //! Faces of one origin hold together, for one address has many ports.
 
 use packet::time::Instant;
-use packet::{Interest, NackReason, NameHash};
+use packet::{Interest, NackReason};
 use smallvec::SmallVec;
 
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::Face;
+use crate::face::Holder;
 use crate::face_id::FaceId;
 use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, is_variant};
 
@@ -19,13 +20,6 @@ const MAX_DRAWS: usize = 256;
 /// Of those who wait for a variant so many are looked at.
 const WAITING_SEEN: usize = 4;
 
-/// Who holds something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Holder {
-    Face(FaceId),
-    Origin(u64),
-}
-
 impl Engine {
     /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more; false if
     /// none of those looked at does.
@@ -34,7 +28,7 @@ impl Engine {
     /// second, and no list of whose Interests are whose has to be kept.
     #[cold]
     pub(super) fn evict_for(&mut self, now: Instant, face: FaceId) -> bool {
-        let own = self.load(face);
+        let own = self.faces.load(face);
         // Nobody holds more than who holds half.
         if own >= self.tables.pending.len().div_ceil(2) {
             return false;
@@ -47,11 +41,8 @@ impl Engine {
             if seen > ENTRIES_SEEN {
                 break;
             }
-            let waiting = self
-                .tables
-                .pending
-                .get(id)
-                .and_then(|entry| entry.in_records.iter().map(|record| self.load(record.face)).min());
+            let records = self.tables.pending.get(id).into_iter().flat_map(|entry| &entry.in_records);
+            let waiting = records.map(|record| self.faces.load(record.face)).min();
             // Nobody waits for an entry without records.
             let weight = waiting.unwrap_or(u32::MAX);
             if weight > own.saturating_add(1) && heaviest.is_none_or(|(other, _)| weight > other) {
@@ -61,17 +52,6 @@ impl Engine {
         let Some((_, id)) = heaviest else { return false };
         self.evict(now, id, DropReason::PendingEvicted);
         true
-    }
-
-    /// Interests pending for a face and all of its origin; more than any other has if it is gone.
-    fn load(&self, face: FaceId) -> u32 {
-        self.faces.get(face).map_or(u32::MAX, Face::load)
-    }
-
-    /// Who is behind a face that is there.
-    fn holder(&self, id: FaceId) -> Option<Holder> {
-        let face = self.faces.get(id)?;
-        Some(face.config.origin.map_or(Holder::Face(id), Holder::Origin))
     }
 
     /// Tells all who wait for an entry, and forgets it.
@@ -86,18 +66,13 @@ impl Engine {
     /// Variants that nobody waits for go first, then those of a face that holds more of them than `face`,
     /// then one of its own.
     #[cold]
-    pub(super) fn make_room_for_variant(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: &Interest,
-        hash: NameHash,
-    ) -> bool {
+    pub(super) fn make_room_for_variant(&mut self, arrival: Arrival<'_>, interest: &Interest) -> bool {
+        let Arrival { now, face, hashes, .. } = arrival;
         // There are four of these at most, and nobody may keep them out.
         if !is_variant(interest) {
             return true;
         }
-        let variants = self.tables.pending.variants(&self.tables.index, hash);
+        let variants = self.tables.pending.variants(&self.tables.index, hashes.whole());
         if variants.len() < MAX_VARIANTS {
             return true;
         }
@@ -112,7 +87,7 @@ impl Engine {
             let place = counts.binary_search_by_key(&holder, |(other, _)| *other).ok();
             place.and_then(|place| counts.get(place)).map_or(0, |(_, count)| *count)
         };
-        let asking = self.holder(face).unwrap_or(Holder::Face(face));
+        let asking = self.faces.holder(face).unwrap_or(Holder::Face(face));
         let own = held(asking);
         // What is worth least: an entry counts for the one of those who wait that holds fewest.
         let weigh =
@@ -134,7 +109,7 @@ impl Engine {
         let records = self.tables.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
         let waits = records.iter().filter(|record| record.expires > now);
         let mut holders: SmallVec<[Holder; WAITING_SEEN]> = SmallVec::new();
-        for holder in waits.filter_map(|record| self.holder(record.face)) {
+        for holder in waits.filter_map(|record| self.faces.holder(record.face)) {
             if holders.len() < WAITING_SEEN && !holders.contains(&holder) {
                 holders.push(holder);
             }
@@ -145,14 +120,14 @@ impl Engine {
     /// Makes room among those who wait for one Interest for `face`; false if there is none for it.
     #[cold]
     pub(super) fn make_room_for_record(&mut self, now: Instant, face: FaceId, id: PendingId) -> bool {
-        let own = self.load(face);
+        let own = self.faces.load(face);
         let records = self.tables.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
         if records.len() < MAX_RECORDS {
             return true;
         }
         // Who waits no more holds most of all.
         let load = |record: &InRecord| {
-            if record.expires > now { self.load(record.face) } else { u32::MAX }
+            if record.expires > now { self.faces.load(record.face) } else { u32::MAX }
         };
         let heaviest = records.iter().map(|record| (load(record), record.face)).max_by_key(|(load, _)| *load);
         match heaviest {

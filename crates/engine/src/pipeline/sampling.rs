@@ -1,7 +1,7 @@
 //! Taking Data aside, and what follows from the verdict about it.
 
 use packet::time::Instant;
-use packet::{Data, NameHash};
+use packet::{Data, NameHash, NameHasher};
 
 use crate::engine::Engine;
 use crate::face_id::FaceId;
@@ -22,7 +22,7 @@ impl Engine {
     /// A sample did not stand the test: it leaves the content store, and nothing more of its object that
     /// comes by its face is kept for [`SamplingConfig::distrust`].
     pub fn refuse_sample(&mut self, now: Instant, sample: &Sample) {
-        let object = self.object_of(&sample.data);
+        let object = object_of(&self.hasher, &sample.data);
         let Some(sampling) = self.sampling.as_mut() else { return };
         sampling.refuse(now, (sample.face, object));
         self.tables.store.remove_packet(&mut self.tables.index, &self.hasher, &sample.data);
@@ -47,7 +47,7 @@ impl Engine {
         if is_calm {
             return true;
         }
-        let suspect = (face, self.object_of(data));
+        let suspect = (face, object_of(&self.hasher, data));
         self.sampling.as_mut().is_none_or(|sampling| !sampling.keeps_out(now, suspect))
     }
 
@@ -57,11 +57,11 @@ impl Engine {
             sampling.take(self.random.next_u64(), data, face);
         }
     }
+}
 
-    /// Hash of the object that a Data belongs to: all of its name but the last component.
-    fn object_of(&self, data: &Data) -> NameHash {
-        let name = data.name();
-        let object = name.prefix(name.component_count().saturating_sub(1));
-        self.hasher.hash(data.dialect(), object.components()).whole()
-    }
+/// Hash of the object that a Data belongs to: all of its name but the last component.
+fn object_of(hasher: &NameHasher, data: &Data) -> NameHash {
+    let name = data.name();
+    let object = name.prefix(name.component_count().saturating_sub(1));
+    hasher.hash(data.dialect(), object.components()).whole()
 }

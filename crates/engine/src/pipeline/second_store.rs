@@ -106,24 +106,19 @@ impl Engine {
             self.satisfy_from_store(now, name, data, &found.matches);
         }
         if let Some(asked) = asked.filter(|_| !is_what_was_asked) {
-            self.count_absent();
+            if let Some(asking) = self.second_store.as_mut() {
+                asking.counters.absent += 1;
+            }
             self.go_upstream(now, asked);
         }
     }
 
     /// The second store has no answer to a question, or cannot be asked.
     pub fn receive_absent(&mut self, now: Instant, question: QuestionId) {
-        let Some(asked) = self.second_store.as_mut().and_then(|asking| asking.answered(question)) else {
-            return;
-        };
-        self.count_absent();
+        let Some(asking) = self.second_store.as_mut() else { return };
+        let Some(asked) = asking.answered(question) else { return };
+        asking.counters.absent += 1;
         self.go_upstream(now, asked);
-    }
-
-    fn count_absent(&mut self) {
-        if let Some(asking) = self.second_store.as_mut() {
-            asking.counters.absent += 1;
-        }
     }
 
     /// Sends those upstream that the second store has kept waiting for too long.

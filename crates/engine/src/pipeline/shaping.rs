@@ -34,9 +34,7 @@ impl Engine {
         id: PendingId,
         trigger: Trigger,
     ) -> bool {
-        let Some(control) = self.faces.get_mut(face).and_then(|face| face.rate_control.as_mut()) else {
-            return true;
-        };
+        let Some(control) = self.faces.rate_control_mut(face) else { return true };
         // Whoever asks again for what waits has nothing to win.
         if trigger.is_of_pending() && control.held().any(|held| held.interest.name() == interest.name()) {
             return false;
@@ -56,7 +54,8 @@ impl Engine {
                 self.drop_packet(face, DropReason::ShaperFull);
                 // What was asked before is under way, and its answer will do: a Nack would have it thrown
                 // away.
-                if trigger.is_of_pending() && self.is_under_way(now, id) {
+                let entry = self.tables.pending.get(id);
+                if trigger.is_of_pending() && entry.is_some_and(|entry| entry.is_under_way(now)) {
                     return false;
                 }
                 self.nack_one(id, face, NackReason::Congestion);
@@ -68,27 +67,19 @@ impl Engine {
         }
     }
 
-    /// Whether somebody was sent the Interest of an entry and may still answer.
-    fn is_under_way(&self, now: Instant, id: PendingId) -> bool {
-        let entry = self.tables.pending.get(id);
-        entry.is_some_and(|entry| {
-            entry.out_records.iter().any(|record| record.nacked.is_none() && record.expires > now)
-        })
-    }
-
     /// Forwards the Interests whose turn has come.
     pub(crate) fn take_turns(&mut self, now: Instant) {
         while let Some(face) = self.maintenance.turns.pop_due(now) {
-            let Some(control) = self.control_of(face) else { continue };
+            let Some(control) = self.faces.rate_control_mut(face) else { continue };
             if let Some(held) = control.pop_due(now) {
                 let gone = self.go_on(now, face, &held);
-                if let Some(control) = self.control_of(face)
+                if let Some(control) = self.faces.rate_control_mut(face)
                     && gone
                 {
                     control.spend_turn(now);
                 }
             }
-            let next = self.control_of(face).and_then(|control| control.next_turn());
+            let next = self.faces.rate_control_mut(face).and_then(|control| control.next_turn());
             self.maintenance.turns.set(face, None, next);
         }
     }
@@ -108,10 +99,6 @@ impl Engine {
         }
     }
 
-    fn control_of(&mut self, face: FaceId) -> Option<&mut RateControl> {
-        self.faces.get_mut(face)?.rate_control.as_deref_mut()
-    }
-
     /// Forwards an Interest that waited; false if nobody wants it any more, or it has been answered.
     fn go_on(&mut self, now: Instant, face: FaceId, held: &ShapedInterest) -> bool {
         let interest = &held.interest;
@@ -119,7 +106,7 @@ impl Engine {
         let waits = |engine: &Engine, id| {
             engine.tables.pending.get(id).is_some_and(|entry| entry.in_records.iter().any(|r| r.face == face))
         };
-        let Some(id) = self.find_pending(interest, &hashes).filter(|&id| waits(self, id)) else {
+        let Some(id) = self.tables.find_pending(interest, &hashes).filter(|&id| waits(self, id)) else {
             return false;
         };
         let header = LinkHeader { non_discovery: held.non_discovery, ..LinkHeader::default() };

@@ -42,13 +42,8 @@ enum Sent {
 impl Engine {
     /// Another node on the link has asked for this name.
     #[inline]
-    pub(super) fn overhear_interest(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: &Interest,
-        hashes: &PrefixHashes,
-    ) {
+    pub(super) fn overhear_interest(&mut self, arrival: Arrival<'_>, interest: &Interest) {
+        let Arrival { now, face, hashes, .. } = arrival;
         if self.is_shared(face)
             && let Some(sharing) = self.shared.get_mut(face)
         {
@@ -81,7 +76,7 @@ impl Engine {
         if let Some(place) = &place {
             if let Some(is_own) = flow.in_order.is_under_way(place) {
                 flow.in_order.renew(place, id, hashes.whole(), transmit);
-                return self.mark_unsent(id, face, !is_own);
+                return self.tables.pending.mark_unsent(id, face, !is_own);
             }
             let again_at = asked_at.map_or(Instant::NEVER, |at| (at + answer_timeout).max(now + wait));
             let entry = (id, hashes.whole());
@@ -106,7 +101,7 @@ impl Engine {
                 sharing.counters.forgotten += u64::from(oldest.is_some());
                 ready.extend(oldest);
                 self.shared.wake_at(due);
-                self.mark_unsent(id, face, true);
+                self.tables.pending.mark_unsent(id, face, true);
             }
             None => {
                 sharing.note_own_interest(now, hashes.whole(), object, place);
@@ -119,15 +114,7 @@ impl Engine {
         for held in held {
             self.give_held(now, face, held);
         }
-        self.wake_for(face, object);
-    }
-
-    /// Something of an object may have to be asked for again earlier than was known.
-    fn wake_for(&mut self, face: FaceId, object: NameHash) {
-        let flow = self.shared.get_mut(face).and_then(|sharing| sharing.flows.get_mut(object));
-        if let Some(due) = flow.map(|flow| flow.in_order.next_deadline()) {
-            self.shared.wake_at(due);
-        }
+        self.shared.wake_for(face, object);
     }
 
     /// Sends what waited on shared links and is due.
@@ -183,7 +170,7 @@ impl Engine {
                 continue;
             }
             let Some(entry) = self.tables.pending.get_mut(id) else { continue };
-            if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == face) {
+            if let Some(record) = entry.out_record_mut(face) {
                 (record.nonce, record.sent_at, record.is_unsent) = (nonce, now, false);
             }
             let Some(sharing) = self.shared.get_mut(face) else { return };
@@ -288,7 +275,7 @@ impl Engine {
     /// was answered meanwhile, or asked again.
     fn send_waiting(&mut self, now: Instant, waiting: QueuedInterest) -> Option<Sent> {
         let face = waiting.transmit.face;
-        let hash = self.hash_if_wanted(now, &waiting);
+        let hash = self.tables.hash_if_wanted(now, &waiting);
         let sharing = self.shared.get_mut(face)?;
         let answer_timeout = sharing.asked_for();
         let asked_at = hash.and_then(|hash| sharing.asked_at(hash));
@@ -303,7 +290,7 @@ impl Engine {
     }
 
     fn send_if_wanted(&mut self, now: Instant, waiting: QueuedInterest) -> Option<Sent> {
-        let hash = self.hash_if_wanted(now, &waiting);
+        let hash = self.tables.hash_if_wanted(now, &waiting);
         let face = waiting.transmit.face;
         let sharing = self.shared.get_mut(face)?;
         let Some(hash) = hash else {
@@ -315,18 +302,9 @@ impl Engine {
             _ => None,
         };
         sharing.note_own_interest(now, hash, waiting.object, place);
-        self.mark_unsent(waiting.id, face, false);
+        self.tables.pending.mark_unsent(waiting.id, face, false);
         self.send_shared(waiting.transmit);
         Some(Sent::Out)
-    }
-
-    /// Hash of the name that waits, if somebody still wants it and it was not asked for again meanwhile.
-    fn hash_if_wanted(&self, now: Instant, waiting: &QueuedInterest) -> Option<NameHash> {
-        let (face, entry) = (waiting.transmit.face, self.tables.pending.get(waiting.id)?);
-        let record = entry.out_record(face)?;
-        let is_its_own = record.nonce == waiting.nonce && record.is_unsent;
-        let is_wanted = entry.in_records.iter().any(|record| record.face != face && record.expires > now);
-        (is_its_own && is_wanted).then(|| entry.hash())
     }
 
     /// Holds an answer from the content store back from a local application, if something before it of the
@@ -454,13 +432,13 @@ impl Engine {
         data: Data,
         pit_token: PitToken,
     ) {
-        if !self.is_local(face) && scope::is_for_this_host_only(&data) {
+        if !self.faces.is_local(face) && scope::is_for_this_host_only(&data) {
             return self.counters.drops.add(DropReason::Scope, 1);
         }
         let incoming_face = Some(FaceId::CONTENT_STORE);
         let answer = Transmit { incoming_face, ..Transmit::plain(face, Packet::Data(data), pit_token) };
         let fib = &self.tables.fibs[interest.dialect() as usize];
-        let node = self.longest_match(interest, hashes);
+        let node = self.tables.longest_match(interest, hashes);
         let is_behind = fib.next_hops(node).first().is_some_and(|hop| hop.face == face);
         let wait = self.random_wait(face);
         let Some(sharing) = self.shared.get_mut(face) else { return };
@@ -497,13 +475,6 @@ impl Engine {
         }
         self.counters.interests_sent += 1;
         self.transmits.push(interest);
-    }
-
-    fn mark_unsent(&mut self, id: PendingId, face: FaceId, is_unsent: bool) {
-        let entry = self.tables.pending.get_mut(id);
-        if let Some(record) = entry.and_then(|e| e.out_records.iter_mut().find(|r| r.face == face)) {
-            record.is_unsent = is_unsent;
-        }
     }
 
     #[inline]

@@ -151,7 +151,7 @@ impl Engine {
         id: PendingId,
         trigger: Trigger,
     ) -> ForwardingDecision {
-        let node = self.longest_match(interest, hashes);
+        let node = self.tables.longest_match(interest, hashes);
         if trigger == Trigger::New
             && let Some(next_hop) = self.obvious_next_hop(face, interest, node, id)
         {
@@ -240,7 +240,7 @@ impl Engine {
     ) -> Outcome {
         let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
-        let node = self.longest_match(&interest, hashes);
+        let node = self.tables.longest_match(&interest, hashes);
         match self.call_strategy_about(id, &interest, Matched { hashes, node }, event, call) {
             StrategyDecision::Send(departure) => {
                 self.send_interest(id, interest, departure);
@@ -321,9 +321,7 @@ impl Engine {
                 }
                 Action::SuppressUpstream { face, span } => {
                     let entry = self.tables.pending.get_mut(id);
-                    if let Some(record) =
-                        entry.and_then(|e| e.out_records.iter_mut().find(|r| r.face == face))
-                    {
+                    if let Some(record) = entry.and_then(|entry| entry.out_record_mut(face)) {
                         record.suppress_for = span;
                     }
                 }
@@ -522,7 +520,7 @@ impl Engine {
 #[inline(never)]
 fn note_another(entry: &mut Pending, record: OutRecord) -> bool {
     let has_room = entry.out_records.len() < MAX_RECORDS;
-    match entry.out_records.iter_mut().find(|existing| existing.face == record.face) {
+    match entry.out_record_mut(record.face) {
         Some(existing) => *existing = OutRecord { suppress_for: existing.suppress_for, ..record },
         None if has_room => entry.out_records.push(record),
         None => return false,

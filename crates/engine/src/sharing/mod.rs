@@ -295,6 +295,14 @@ impl SharedLinks {
         self.next = self.next.min(due);
     }
 
+    /// Something of an object may have to be asked for again earlier than was known.
+    pub(crate) fn wake_for(&mut self, face: FaceId, object: NameHash) {
+        let flow = self.get_mut(face).and_then(|sharing| sharing.flows.get_mut(object));
+        if let Some(due) = flow.map(|flow| flow.in_order.next_deadline()) {
+            self.wake_at(due);
+        }
+    }
+
     /// Looks again what is due first.
     pub(crate) fn look_again(&mut self) {
         let deadlines = self.links.iter().map(|(_, sharing)| sharing.next_deadline());

@@ -197,7 +197,7 @@ impl StrategyContext<'_> {
 
     /// Whether `face` leads to an application on this host.
     pub fn is_local(&self, face: FaceId) -> bool {
-        self.faces.get(face).is_some_and(|face| face.is_local())
+        self.faces.is_local(face)
     }
 
     /// The next hops that [`StrategyContext::may_send`] allows, cheapest first.

@@ -5,11 +5,10 @@
 //! where they are, so growing costs one allocation.
 
 use crate::batch::processor::prefetch;
-use crate::memory_advice::MemoryAdvice;
 
-/// A vector in chunks: a first one of 16,384 elements, and further ones of `2^FURTHER_BITS`.
+/// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
-pub(crate) struct ChunkedVec<T, const FURTHER_BITS: u32 = FIRST_BITS> {
+pub(crate) struct ChunkedVec<T> {
     /// The first chunk, which is all that most tables have: its elements are found with one comparison.
     first: Vec<T>,
     /// The chunks behind it.
@@ -17,43 +16,35 @@ pub(crate) struct ChunkedVec<T, const FURTHER_BITS: u32 = FIRST_BITS> {
     len: u32,
 }
 
-impl<T, const FURTHER_BITS: u32> Default for ChunkedVec<T, FURTHER_BITS> {
+impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
         ChunkedVec { first: Vec::new(), further: Vec::new(), len: 0 }
     }
 }
 
-const FIRST_BITS: u32 = 14;
-const FIRST: usize = 1 << FIRST_BITS;
+const CHUNK_BITS: u32 = 14;
+const CHUNK: usize = 1 << CHUNK_BITS;
 
 /// Where an element lies that is not in the first chunk: in which of the further ones, and where in it. For
 /// one that would be in the first it is a chunk that there is not.
 #[inline(always)]
-fn locate<const FURTHER_BITS: u32>(index: u32) -> (usize, usize) {
-    let place = index.wrapping_sub(FIRST as u32);
-    ((place >> FURTHER_BITS) as usize, place as usize % (1 << FURTHER_BITS))
+fn locate(index: u32) -> (usize, usize) {
+    (((index >> CHUNK_BITS) as usize).wrapping_sub(1), index as usize % CHUNK)
 }
 
-impl<T, const FURTHER_BITS: u32> ChunkedVec<T, FURTHER_BITS> {
+impl<T> ChunkedVec<T> {
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
     pub(crate) fn push(&mut self, value: T) -> u32 {
-        self.push_with(value, MemoryAdvice::default())
-    }
-
-    /// The same; a new chunk's memory gets this advice.
-    pub(crate) fn push_with(&mut self, value: T, advice: MemoryAdvice) -> u32 {
         let index = self.len;
-        if self.first.len() < FIRST {
+        if self.first.len() < CHUNK {
             self.first.push(value);
         } else {
-            let (chunk, _) = locate::<FURTHER_BITS>(index);
+            let (chunk, _) = locate(index);
             if chunk == self.further.len() {
-                let mut memory = Vec::with_capacity(1 << FURTHER_BITS);
-                advice.give(memory.spare_capacity_mut());
-                self.further.push(memory);
+                self.further.push(Vec::with_capacity(CHUNK));
             }
             self.further[chunk].push(value);
         }
@@ -66,7 +57,7 @@ impl<T, const FURTHER_BITS: u32> ChunkedVec<T, FURTHER_BITS> {
         match self.first.get(index as usize) {
             Some(element) => Some(element),
             None => {
-                let (chunk, offset) = locate::<FURTHER_BITS>(index);
+                let (chunk, offset) = locate(index);
                 self.further.get(chunk)?.get(offset)
             }
         }
@@ -77,7 +68,7 @@ impl<T, const FURTHER_BITS: u32> ChunkedVec<T, FURTHER_BITS> {
         match self.first.get_mut(index as usize) {
             Some(element) => Some(element),
             None => {
-                let (chunk, offset) = locate::<FURTHER_BITS>(index);
+                let (chunk, offset) = locate(index);
                 self.further.get_mut(chunk)?.get_mut(offset)
             }
         }
@@ -91,34 +82,34 @@ impl<T, const FURTHER_BITS: u32> ChunkedVec<T, FURTHER_BITS> {
         }
     }
 
-    /// Bytes of memory held, including room that is used next: the rest of a large chunk is not there before.
+    /// Bytes of memory held, including room not yet used.
     pub(crate) fn footprint_bytes(&self) -> usize {
-        let further: usize = self.further.iter().map(|chunk| chunk.len().next_multiple_of(FIRST)).sum();
+        let further: usize = self.further.iter().map(Vec::capacity).sum();
         (self.first.capacity() + further) * size_of::<T>()
     }
 }
 
-impl<T, const FURTHER_BITS: u32> std::ops::Index<u32> for ChunkedVec<T, FURTHER_BITS> {
+impl<T> std::ops::Index<u32> for ChunkedVec<T> {
     type Output = T;
     #[inline(always)]
     fn index(&self, index: u32) -> &T {
         match self.first.get(index as usize) {
             Some(element) => element,
             None => {
-                let (chunk, offset) = locate::<FURTHER_BITS>(index);
+                let (chunk, offset) = locate(index);
                 &self.further[chunk][offset]
             }
         }
     }
 }
 
-impl<T, const FURTHER_BITS: u32> std::ops::IndexMut<u32> for ChunkedVec<T, FURTHER_BITS> {
+impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut T {
         match self.first.get_mut(index as usize) {
             Some(element) => element,
             None => {
-                let (chunk, offset) = locate::<FURTHER_BITS>(index);
+                let (chunk, offset) = locate(index);
                 &mut self.further[chunk][offset]
             }
         }
@@ -312,11 +303,11 @@ mod tests {
 
     #[test]
     fn elements_of_full_chunks_stay_where_they_are_while_the_vector_grows() {
-        let mut vector: ChunkedVec<u64> = ChunkedVec::default();
+        let mut vector = ChunkedVec::default();
         let mut places = Vec::new();
         for value in 0..100_000u64 {
             assert_eq!(u64::from(vector.push(value)), value);
-            if value as usize % FIRST == FIRST - 1 {
+            if value as usize % CHUNK == CHUNK - 1 {
                 places.push((value as u32, std::ptr::from_ref(&vector[value as u32])));
             }
         }
@@ -326,34 +317,6 @@ mod tests {
         );
         assert!((0..100_000).all(|index| vector[index] == u64::from(index)));
         assert_eq!(vector.get(100_000), None);
-    }
-
-    thread_local! {
-        static ADVISED: std::cell::RefCell<Vec<(*const u8, usize)>> = const { std::cell::RefCell::new(Vec::new()) };
-    }
-
-    #[test]
-    fn every_further_chunk_is_advised_about_once_and_before_anything_is_in_it() {
-        let mut vector: ChunkedVec<u64, 16> = ChunkedVec::default();
-        let advice =
-            MemoryAdvice::new(|start, bytes| ADVISED.with_borrow_mut(|all| all.push((start, bytes))));
-        let count = (FIRST + 2 * (1 << 16) + 1) as u32;
-        let mut when = Vec::new();
-        for value in 0..count {
-            let before = ADVISED.with_borrow(Vec::len);
-            vector.push_with(u64::from(value), advice);
-            if ADVISED.with_borrow(Vec::len) > before {
-                when.push(value as usize);
-            }
-        }
-        assert_eq!(when, [FIRST, FIRST + (1 << 16), FIRST + 2 * (1 << 16)]);
-        for (index, (start, bytes)) in when.into_iter().zip(ADVISED.take()) {
-            assert_eq!((start, bytes), (std::ptr::from_ref(&vector[index as u32]).cast(), 8 << 16));
-        }
-        assert!((0..count).all(|index| vector[index] == u64::from(index)));
-        assert_eq!(vector.get(count), None);
-        // Of the last chunk only a part is used, and no more counts.
-        assert_eq!(vector.footprint_bytes(), (FIRST + 2 * (1 << 16) + FIRST) * 8);
     }
 
     #[test]

@@ -12,7 +12,6 @@ use packet::NameHash;
 
 use super::chunked::ChunkedVec;
 use crate::batch::processor::equal_words;
-use crate::memory_advice::MemoryAdvice;
 
 /// Entries in one bucket. Seven, so that it is at the same time the mask that keeps a place within the eight
 /// words of an array, which spares a comparison; the eighth is no place, and callers see to it that they
@@ -110,10 +109,8 @@ impl Bucket {
 /// A multimap from hashes to entry numbers.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
-    /// In chunks of 8 MiB, so that most of one is large pages where it [is advised](MemoryAdvice).
-    buckets: ChunkedVec<Bucket, 17>,
+    buckets: ChunkedVec<Bucket>,
     spare: ChunkedVec<Bucket>,
-    advice: MemoryAdvice,
     free_spare: u32,
     /// `2^level` buckets existed when the current round of splitting began.
     level_mask: u32,
@@ -122,18 +119,13 @@ pub(crate) struct HashIndex {
 
 impl Default for HashIndex {
     fn default() -> Self {
-        HashIndex::advised(MemoryAdvice::default())
+        let mut buckets = ChunkedVec::default();
+        buckets.push(EMPTY);
+        HashIndex { buckets, spare: ChunkedVec::default(), free_spare: NONE, level_mask: 0, len: 0 }
     }
 }
 
 impl HashIndex {
-    /// One whose memory gets this advice.
-    pub(crate) fn advised(advice: MemoryAdvice) -> Self {
-        let mut buckets = ChunkedVec::default();
-        buckets.push(EMPTY);
-        HashIndex { buckets, spare: ChunkedVec::default(), advice, free_spare: NONE, level_mask: 0, len: 0 }
-    }
-
     /// Number of entries.
     #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
@@ -277,7 +269,7 @@ impl HashIndex {
 
     /// Adds one bucket and moves into it the entries of its sibling that belong there.
     fn split(&mut self) {
-        let added = self.buckets.push_with(EMPTY, self.advice);
+        let added = self.buckets.push(EMPTY);
         if added == self.level_mask << 1 | 1 {
             // This bucket completes the round: from now on one more bit counts.
             self.split_into(added);

@@ -130,6 +130,16 @@ impl Pending {
     pub(crate) fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
         self.out_records.iter().find(|record| record.face == face)
     }
+
+    #[inline]
+    pub(crate) fn out_record_mut(&mut self, face: FaceId) -> Option<&mut OutRecord> {
+        self.out_records.iter_mut().find(|record| record.face == face)
+    }
+
+    /// Whether somebody was sent the Interest and may still answer.
+    pub(crate) fn is_under_way(&self, now: Instant) -> bool {
+        self.out_records.iter().any(|record| record.nacked.is_none() && record.expires > now)
+    }
 }
 
 /// The hashes that an entry is found by.
@@ -272,6 +282,13 @@ impl PendingTable {
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PendingId) -> Option<&mut Pending> {
         self.entries.get_mut(id.0)
+    }
+
+    /// Says whether the Interest of an entry waits at `face`, whose link is shared, or was sent.
+    pub(crate) fn mark_unsent(&mut self, id: PendingId, face: FaceId, is_unsent: bool) {
+        if let Some(record) = self.get_mut(id).and_then(|entry| entry.out_record_mut(face)) {
+            record.is_unsent = is_unsent;
+        }
     }
 
     /// Lets `see` look at entry `id`, if there is one, and a ticket for the Data that turns out to answer it.

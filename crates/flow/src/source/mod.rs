@@ -13,7 +13,9 @@
 //! These are apart:
 //! - The client library's `ObjectSource` answers for an object in a file as [`MemoryObject`] does for one in
 //!   memory. It reads ahead, keeps packets that were dear to sign, and uses their memory again, up to some
-//!   megabytes an object: too much for a gateway, which holds many. Both answer by [`Reply::of_object`].
+//!   megabytes an object: too much for a gateway, which holds many. It takes bytes in memory, too, for who
+//!   signs them with a key wants the packets kept all the same; a `MemoryObject` signs at each request. Both
+//!   answer by [`Reply::of_object`].
 //! - A gateway has no [`Server`]: an Interest waits there until its bytes have come from a web server, and
 //!   whatever else cannot be answered is sent back.
 //! - Simulated producers of numbered names and the lab's agents have a [`Server`], and take the Data out of

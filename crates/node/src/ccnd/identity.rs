@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use formats::printable::printable_path;
+use management::runtime_folder_in;
 use trust::ccnx::{CcnxSigner, DEFAULT_KEY_FILE};
 use trust::whole_file::{Readers, Replacement, Survives, Writers};
 use trust::{KeyKind, PrivateKey};
@@ -47,7 +48,7 @@ fn usual_places() -> [PathBuf; 2] {
     let own = match (std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME")) {
         (Some(folder), _) if !folder.is_empty() => PathBuf::from(folder).join("cairn"),
         (_, Some(home)) => PathBuf::from(home).join(".local/state/cairn"),
-        _ => std::env::temp_dir().join(format!("cairn-{}", rustix::process::getuid().as_raw())),
+        _ => runtime_folder_in(&std::env::temp_dir(), rustix::process::getuid().as_raw()),
     };
     [Path::new("/var/lib/cairn").join(DEFAULT_KEY_FILE), own.join(DEFAULT_KEY_FILE)]
 }

@@ -8,7 +8,7 @@ use engine::FaceId;
 
 use crate::origin::Owner;
 use crate::remote_control::RemoteControl;
-use crate::share_of_time::NeighboursTime;
+use crate::time_budget::NeighbourBudgets;
 
 /// Faces of neighbours that are remembered, so that the data plane is not asked about each of their packets.
 const MAX_KNOWN: usize = 4096;
@@ -26,16 +26,16 @@ pub(crate) enum Requester {
 pub(crate) struct Neighbours {
     /// A face of a neighbour stays one, and its number is never given out again.
     known: BTreeMap<FaceId, Owner>,
-    pub(super) pings: NeighboursTime,
-    pub(super) pages: NeighboursTime,
+    pub(super) pings: NeighbourBudgets,
+    pub(super) pages: NeighbourBudgets,
 }
 
 impl Neighbours {
     pub(crate) fn new(now: Instant) -> Self {
         Neighbours {
             known: BTreeMap::new(),
-            pings: NeighboursTime::new(now),
-            pages: NeighboursTime::new(now),
+            pings: NeighbourBudgets::new(now),
+            pages: NeighbourBudgets::new(now),
         }
     }
 

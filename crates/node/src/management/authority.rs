@@ -10,7 +10,7 @@ use trust::Certificate;
 
 use super::KeyRejection;
 use super::authorization_error::AuthorizationError;
-use super::replay_guard::{ObeyedTimes, ReplayGuard};
+use super::replay_guard::{CommandTimes, ReplayGuard};
 use super::signer::RouteSigner;
 
 /// A command, and who says that he has given it.
@@ -85,7 +85,7 @@ impl CommandAuthority {
     }
 
     /// The node starts: see [`ReplayGuard::start`].
-    pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
+    pub(super) fn start(&mut self, now: Now, before: &CommandTimes) {
         if let CommandAuthority::Keys(_, guard) = self {
             guard.start(now, before);
         }
@@ -259,8 +259,8 @@ mod tests {
         }
     }
 
-    fn up_to(until_ms: u64) -> ObeyedTimes {
-        ObeyedTimes { until_ms, ..ObeyedTimes::default() }
+    fn up_to(until_ms: u64) -> CommandTimes {
+        CommandTimes { until_ms, ..CommandTimes::default() }
     }
 
     fn command(key: &str, time_ms: Option<u64>, honest: bool) -> Interest {
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn a_command_from_before_the_start_is_not_obeyed_again_and_one_from_after_it_is() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
-        authority.start(now(10), &ObeyedTimes::default());
+        authority.start(now(10), &CommandTimes::default());
         for seconds in [0, 9, 10] {
             let old = command("/alice/KEY/1", Some(NOW_MS + seconds * 1000), true);
             assert!(check(&mut authority, 11, &old).is_err(), "{seconds}");
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn when_the_node_s_own_clock_is_put_back_keys_go_on_and_what_was_used_stays_used() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
-        authority.start(now(3600), &ObeyedTimes::default());
+        authority.start(now(3600), &CommandTimes::default());
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 3_600_001), true);
         assert_eq!(check(&mut authority, 3601, &wrong), Ok(()));
         // An hour back, while a second has passed.
@@ -446,7 +446,7 @@ mod tests {
             instant: Instant::from_secs(10 + seconds),
             unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
-        authority.start(at(0, 25), &ObeyedTimes::default());
+        authority.start(at(0, 25), &CommandTimes::default());
         let mut give = |now, unix_s: u64| {
             let interest = command("/alice/KEY/1", Some(NOW_MS + unix_s * 1000 + 1), true);
             authority.check(now, Command::RibRegister, CommandScope::Localhost, &interest)
@@ -466,7 +466,7 @@ mod tests {
             instant: Instant::from_secs(10 + seconds),
             unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
-        authority.start(at(0, 2 * hour), &ObeyedTimes::default());
+        authority.start(at(0, 2 * hour), &CommandTimes::default());
         let now = command("/alice/KEY/1", Some(NOW_MS + (2 * hour + 59) * 1000), true);
         assert_eq!(
             authority.check(at(60, 2 * hour + 60), Command::RibRegister, CommandScope::Localhost, &now),
@@ -490,7 +490,7 @@ mod tests {
             instant: Instant::from_secs(10 + seconds),
             unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
-        authority.start(at(0, 25), &ObeyedTimes::default());
+        authority.start(at(0, 25), &CommandTimes::default());
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 26_000), true);
         let asked = |authority: &mut CommandAuthority, now, interest: &Interest| {
             authority.check(now, Command::RibRegister, CommandScope::Localhost, interest)
@@ -500,7 +500,7 @@ mod tests {
         assert!(authority.look_at() <= Instant::from_secs(12));
         let times = authority.times_ahead(at(2, 2));
         assert_eq!(times, [NOW_MS + 26_000], "the clock was put back");
-        let mut before = ObeyedTimes::default();
+        let mut before = CommandTimes::default();
         assert!(before.insert(times[0]) && !before.insert(times[0]));
         let mut next = CommandAuthority::of_keys(Box::new(Friend));
         next.start(at(3, 3), &before);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
 use super::kept_files::{REPLACEMENT, set_aside};
-use super::replay_guard::ObeyedTimes;
+use super::replay_guard::CommandTimes;
 
 /// The largest file that is read: it has some dozens of numbers.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -46,7 +46,7 @@ impl CommandTimesFile {
     ///
     /// # Errors
     /// The file is there and cannot be read.
-    pub(super) fn read_into(&self, obeyed: &mut ObeyedTimes) -> io::Result<()> {
+    pub(super) fn read_into(&self, obeyed: &mut CommandTimes) -> io::Result<()> {
         let text = match whole_file::read(&self.0, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -76,7 +76,7 @@ impl CommandTimesFile {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(&self, obeyed: &ObeyedTimes) -> io::Result<()> {
+    pub(super) fn write(&self, obeyed: &CommandTimes) -> io::Result<()> {
         let (last_command_ms, command_times_ms) = writable(obeyed);
         let saved = SavedTimes { times: command_times_ms.len(), last_command_ms, command_times_ms };
         let text = toml::to_string(&saved).map_err(io::Error::other)?;
@@ -85,7 +85,7 @@ impl CommandTimesFile {
 }
 
 /// The times as TOML can hold them, whose numbers have a sign.
-pub(super) fn writable(obeyed: &ObeyedTimes) -> (u64, BTreeSet<u64>) {
+pub(super) fn writable(obeyed: &CommandTimes) -> (u64, BTreeSet<u64>) {
     const MAX_TOML_INTEGER: u64 = i64::MAX as u64;
     (obeyed.until_ms.min(MAX_TOML_INTEGER), obeyed.times_ms.range(..=MAX_TOML_INTEGER).copied().collect())
 }
@@ -101,8 +101,8 @@ mod tests {
 
     use super::*;
 
-    fn read(file: &CommandTimesFile) -> ObeyedTimes {
-        let mut obeyed = ObeyedTimes::default();
+    fn read(file: &CommandTimesFile) -> CommandTimes {
+        let mut obeyed = CommandTimes::default();
         file.read_into(&mut obeyed).unwrap();
         obeyed
     }
@@ -111,15 +111,15 @@ mod tests {
     fn what_is_written_is_read_and_a_file_that_was_cut_is_set_aside() {
         let folder = TestFolder::new("command-times");
         let file = CommandTimesFile::beside(&folder.join("routes.toml"));
-        assert_eq!(read(&file), ObeyedTimes::default());
-        let obeyed = ObeyedTimes { until_ms: 17, times_ms: BTreeSet::from([18, 300]) };
+        assert_eq!(read(&file), CommandTimes::default());
+        let obeyed = CommandTimes { until_ms: 17, times_ms: BTreeSet::from([18, 300]) };
         file.write(&obeyed).unwrap();
         assert_eq!(read(&file), obeyed);
         let path = folder.join("routes.toml.times");
         let whole = std::fs::read(&path).unwrap();
         for (broken, length) in (1..whole.len() - 1).step_by(13).enumerate() {
             std::fs::write(&path, &whole[..length]).unwrap();
-            assert_eq!(read(&file), ObeyedTimes::default(), "cut after {length} bytes");
+            assert_eq!(read(&file), CommandTimes::default(), "cut after {length} bytes");
             let aside = folder.join(format!("routes.toml.times.broken-{broken}"));
             assert_eq!(std::fs::read(aside).unwrap(), &whole[..length]);
         }

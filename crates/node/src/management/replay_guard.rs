@@ -42,14 +42,14 @@ pub struct ReplayGuard {
 
 /// Times in commands that were obeyed, as they outlive the node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ObeyedTimes {
+pub(super) struct CommandTimes {
     /// All up to this count as obeyed.
     pub(super) until_ms: u64,
     /// These, too.
     pub(super) times_ms: BTreeSet<u64>,
 }
 
-impl ObeyedTimes {
+impl CommandTimes {
     /// Notes one more; of more than there is room for, the rest counts from the earliest on. False if it is
     /// known.
     pub(super) fn insert(&mut self, time_ms: u64) -> bool {
@@ -94,7 +94,7 @@ impl ReplayGuard {
 
     /// The node starts now: commands from before have been obeyed, or not, by the one before it, which wrote
     /// down `before`.
-    pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
+    pub(super) fn start(&mut self, now: Now, before: &CommandTimes) {
         self.started = Some(now.instant);
         self.seen = Some(now);
         self.obeyed_ms.clone_from(&before.times_ms);

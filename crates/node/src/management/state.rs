@@ -19,7 +19,7 @@ use trust::{Certificate, text};
 
 use super::command_times::{CommandTimesFile, writable};
 use super::kept_files::{REPLACEMENT, set_aside};
-use super::replay_guard::ObeyedTimes;
+use super::replay_guard::CommandTimes;
 use super::rib::RibRoute;
 use super::signer::RouteSigner;
 use crate::control::{FaceSnapshot, FaceUri};
@@ -103,7 +103,7 @@ pub(super) struct StateFile {
     path: PathBuf,
     times: CommandTimesFile,
     routes: BTreeMap<Key, SavedRoute>,
-    obeyed: ObeyedTimes,
+    obeyed: CommandTimes,
     max_routes: usize,
     /// When to write; [`Instant::NEVER`] if the file is as it should be.
     write_at: Instant,
@@ -120,7 +120,7 @@ impl StateFile {
             path: path.to_owned(),
             times: CommandTimesFile::beside(path),
             routes: BTreeMap::new(),
-            obeyed: ObeyedTimes::default(),
+            obeyed: CommandTimes::default(),
             max_routes,
             write_at: Instant::NEVER,
             failing: false,
@@ -158,7 +158,7 @@ impl StateFile {
     }
 
     /// The times in commands that were ahead of the node's clock.
-    pub(super) fn obeyed(&self) -> &ObeyedTimes {
+    pub(super) fn obeyed(&self) -> &CommandTimes {
         &self.obeyed
     }
 
@@ -339,7 +339,7 @@ mod tests {
         let path = folder.join("routes.toml");
         std::fs::write(folder.join("routes.toml.new"), "half of a fi").unwrap();
         let mut state = with(&path, &["/a", "/%00/b"]);
-        state.obeyed = ObeyedTimes { until_ms: 17, times_ms: BTreeSet::from([18, 30]) };
+        state.obeyed = CommandTimes { until_ms: 17, times_ms: BTreeSet::from([18, 30]) };
         state.write(Instant::ZERO);
         assert!(!folder.join("routes.toml.new").exists());
         let again = StateFile::open(&path, 100).unwrap();

@@ -13,7 +13,7 @@ use super::connection::Page;
 use super::connections::Connections;
 use crate::origin::Origin;
 use crate::remote_control::RemoteControl;
-use crate::share_of_time::{PART_FOR_NEIGHBOURS, ShareOfTime};
+use crate::time_budget::{PART_FOR_NEIGHBOURS, TimeBudget};
 
 /// The server; it ends when dropped.
 pub(crate) struct MetricsServer {
@@ -39,7 +39,7 @@ impl MetricsServer {
             node,
             connections: Connections::new(),
             pages: 0,
-            share: ShareOfTime::new(PART_FOR_NEIGHBOURS, now),
+            share: TimeBudget::new(PART_FOR_NEIGHBOURS, now),
             listen_from: now,
         };
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || serving.run())?;
@@ -69,7 +69,7 @@ struct Serving {
     /// Pages made so far.
     pages: u64,
     /// When the next may be made. Who asks meanwhile waits, and shares it.
-    share: ShareOfTime,
+    share: TimeBudget,
     /// When connections are taken again, after one could not be.
     listen_from: Instant,
 }

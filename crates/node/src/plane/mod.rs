@@ -335,7 +335,7 @@ impl DataPlane {
         }
         self.release_delayed();
         self.ring_alarms();
-        self.listen_again();
+        self.sockets.listen_again(self.now);
         self.end_rests();
         self.check_interfaces();
         self.finish_touched();

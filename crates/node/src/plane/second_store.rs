@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::batch::spare_buffer;
-use engine::{ForSecondStore, QuestionId, SecondStoreConfig};
+use engine::{QuestionId, SecondStoreConfig, SecondStoreRequest};
 use packet::time::{Duration, Instant};
 use packet::{Interest, UnixTime};
 use repo::service::FoundData;
@@ -53,7 +53,7 @@ impl DataPlane {
         let mut unix = None;
         while let Some(effect) = self.engine.poll_second_store() {
             match effect {
-                ForSecondStore::Ask(QuestionId(number), interest) => {
+                SecondStoreRequest::Ask(QuestionId(number), interest) => {
                     let hashes = end.handles.hashes(&interest);
                     let unix = *unix.get_or_insert_with(system::unix_now);
                     let mut spare = |len| spare_buffer(&mut self.engine, len);
@@ -68,7 +68,7 @@ impl DataPlane {
                         end.asked.insert(number, interest);
                     }
                 }
-                ForSecondStore::Offer(data) => {
+                SecondStoreRequest::Offer(data) => {
                     // Where it has no room it is not kept, and the repository counts that.
                     let _ = end.handles.offer(data);
                 }

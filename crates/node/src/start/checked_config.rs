@@ -4,8 +4,8 @@
 //! whole, before any of it is in force.
 
 use engine::{
-    CachePlacement, ContentStoreConfig, EngineConfig, EvictionPolicy, MemoryAdvice, NextHop, RateLimit,
-    StrategySpec, UnsolicitedPolicy,
+    CachePlacement, ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec,
+    UnsolicitedPolicy,
 };
 use packet::time::Duration;
 use packet::{AnyName, Dialect, Name};
@@ -26,7 +26,7 @@ use crate::remote_control::RemoteControl;
 use crate::settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
 use crate::start::descriptors;
 use crate::start::memory::Shares;
-use crate::sys::{pages, random_words};
+use crate::sys::random_words;
 
 /// What a configuration asks for, its sockets aside.
 pub(crate) struct CheckedConfig {
@@ -320,7 +320,6 @@ fn engine(
             unsolicited: changes.unsolicited.unwrap_or(store.unsolicited),
         },
         default_strategy: strategy_in_text(&tables.default_strategy).map_err(|error| bad(&error))?,
-        memory_advice: MemoryAdvice::new(pages::prefer_large_pages),
         ..plain
     })
 }

@@ -88,6 +88,19 @@ pub enum UnsolicitedPolicy {
     AdmitAll,
 }
 
+impl UnsolicitedPolicy {
+    /// Whether it may be kept. Applications of CCNx publish by putting objects into the store of ccnd, and
+    /// some of them end then.
+    pub(crate) fn welcomes(self, dialect: Dialect, from_local: bool) -> bool {
+        match self {
+            UnsolicitedPolicy::DropAll => from_local && dialect == Dialect::Ccnx,
+            UnsolicitedPolicy::AdmitLocal => from_local,
+            UnsolicitedPolicy::AdmitNetwork => !from_local,
+            UnsolicitedPolicy::AdmitAll => true,
+        }
+    }
+}
+
 /// What the content store has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContentStoreCounters {

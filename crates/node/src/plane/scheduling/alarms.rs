@@ -8,6 +8,7 @@ use crate::control::{FacePersistency, FaceState};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, PING_INTERVAL, Transport};
 use crate::plane::{DataPlane, Token};
+use crate::settings::Timeouts;
 use crate::transport::websocket::ping;
 
 /// Faces that an address may have and still leave as long as anybody.
@@ -113,7 +114,9 @@ impl DataPlane {
     /// Sets the next alarm of a face by all that it may wait for.
     pub(in crate::plane) fn renew_alarm(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
-        let when = face.next_deadline(self.settings.timeouts.stall).min(self.next_look(face));
+        let when = face
+            .next_deadline(self.settings.timeouts.stall)
+            .min(self.settings.timeouts.next_look(self.now, face));
         // What is overdue, such as acknowledgements that find no room, is not tried again at once.
         self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
     }
@@ -129,15 +132,16 @@ impl DataPlane {
         let crowd_timeout = if is_crowd { self.settings.timeouts.crowd_idle } else { Duration::MAX };
         face.activity.last_used + self.settings.timeouts.idle.min(crowd_timeout)
     }
+}
 
+impl Timeouts {
     /// When it is next seen whether a face is idle: whether its address has many is only known then.
-    fn next_look(&self, face: &Face) -> Instant {
+    fn next_look(&self, now: Instant, face: &Face) -> Instant {
         if !closes_when_idle(face) {
             return Instant::NEVER;
         }
-        let early =
-            face.activity.last_used + self.settings.timeouts.idle.min(self.settings.timeouts.crowd_idle);
-        if early > self.now { early } else { face.activity.last_used + self.settings.timeouts.idle }
+        let early = face.activity.last_used + self.idle.min(self.crowd_idle);
+        if early > now { early } else { face.activity.last_used + self.idle }
     }
 }
 

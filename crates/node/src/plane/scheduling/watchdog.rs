@@ -25,7 +25,7 @@ const OVERDUE_INTERVAL: Duration = Duration::from_millis(1);
 /// What is known about sockets that wake the data plane for nothing.
 #[derive(Debug, Default)]
 pub(in crate::plane) struct Watchdog {
-    suspects: HashMap<Token, Suspect>,
+    idle_sources: HashMap<Token, IdleSource>,
     /// Turns in a row that did nothing about a deadline in the past.
     overdue: u32,
     idle_wakeups: u64,
@@ -33,7 +33,7 @@ pub(in crate::plane) struct Watchdog {
 }
 
 #[derive(Debug)]
-struct Suspect {
+struct IdleSource {
     in_a_row: u32,
     next_rest: DoublingWait,
     /// When it is watched again, if it rests.
@@ -54,8 +54,8 @@ impl Watchdog {
     /// A socket woke the data plane and there was something to do.
     #[inline]
     pub(in crate::plane) fn worked(&mut self, token: Token) {
-        if !self.suspects.is_empty() {
-            self.suspects.remove(&token);
+        if !self.idle_sources.is_empty() {
+            self.idle_sources.remove(&token);
         }
     }
 
@@ -63,35 +63,35 @@ impl Watchdog {
     #[cold]
     pub(in crate::plane) fn idled(&mut self, token: Token, now: Instant) -> Option<Duration> {
         self.idle_wakeups += 1;
-        let fresh = || Suspect {
+        let fresh = || IdleSource {
             in_a_row: 0,
             next_rest: DoublingWait::new(FIRST_BACK_OFF, MAX_BACK_OFF),
             rests_until: None,
         };
-        let suspect = self.suspects.entry(token).or_insert_with(fresh);
-        suspect.in_a_row += 1;
-        if suspect.in_a_row < MAX_IN_A_ROW {
+        let source = self.idle_sources.entry(token).or_insert_with(fresh);
+        source.in_a_row += 1;
+        if source.in_a_row < MAX_IN_A_ROW {
             return None;
         }
-        // It stays a suspect: the next time once is enough.
-        suspect.in_a_row = MAX_IN_A_ROW - 1;
-        let rest = suspect.next_rest.take();
-        suspect.rests_until = Some(now + rest);
+        // It is not forgotten: the next time once is enough.
+        source.in_a_row = MAX_IN_A_ROW - 1;
+        let rest = source.next_rest.take();
+        source.rests_until = Some(now + rest);
         self.rests += 1;
         Some(rest)
     }
 
     /// When the next socket is to be watched again.
     pub(in crate::plane) fn next_deadline(&self) -> Instant {
-        self.suspects.values().filter_map(|suspect| suspect.rests_until).min().unwrap_or(Instant::NEVER)
+        self.idle_sources.values().filter_map(|source| source.rests_until).min().unwrap_or(Instant::NEVER)
     }
 
     /// Sockets that have rested long enough.
     fn rested(&mut self, now: Instant) -> Vec<Token> {
         let due =
-            self.suspects.iter_mut().filter(|(_, suspect)| suspect.rests_until.is_some_and(|at| at <= now));
-        due.map(|(token, suspect)| {
-            suspect.rests_until = None;
+            self.idle_sources.iter_mut().filter(|(_, source)| source.rests_until.is_some_and(|at| at <= now));
+        due.map(|(token, source)| {
+            source.rests_until = None;
             *token
         })
         .collect()

@@ -10,6 +10,7 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 
 use crate::drop_reason::DropReason;
+use crate::plane::sockets::Sockets;
 use crate::plane::{DataPlane, Token};
 
 /// How often it is tried to have a descriptor again.
@@ -59,26 +60,28 @@ impl DataPlane {
             self.sockets.descriptors.retry_at = self.now + RETRY_INTERVAL;
         }
     }
+}
 
+impl Sockets {
     /// Listens again where that was given up, if there is a descriptor by now.
-    pub(in crate::plane) fn listen_again(&mut self) {
-        if self.sockets.descriptors.retry_at > self.now {
+    pub(in crate::plane) fn listen_again(&mut self, now: Instant) {
+        if self.descriptors.retry_at > now {
             return;
         }
-        self.sockets.descriptors.retry_at = self.now + RETRY_INTERVAL;
-        self.sockets.descriptors.reserve = any_descriptor();
-        if self.sockets.descriptors.reserve.is_none() {
+        self.descriptors.retry_at = now + RETRY_INTERVAL;
+        self.descriptors.reserve = any_descriptor();
+        if self.descriptors.reserve.is_none() {
             return;
         }
-        self.sockets.descriptors.retry_at = Instant::NEVER;
-        for number in std::mem::take(&mut self.sockets.descriptors.resting) {
-            let Some(listener) = self.sockets.listeners.get(number) else { continue };
-            match self.sockets.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
+        self.descriptors.retry_at = Instant::NEVER;
+        for number in std::mem::take(&mut self.descriptors.resting) {
+            let Some(listener) = self.listeners.get(number) else { continue };
+            match self.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
                 Ok(()) => tracing::info!(listener = %listener.uri(), "connections are accepted again"),
                 Err(error) => {
                     tracing::warn!(listener = %listener.uri(), %error, "cannot be listened at yet");
-                    self.sockets.descriptors.resting.push(number);
-                    self.sockets.descriptors.retry_at = self.now + RETRY_INTERVAL;
+                    self.descriptors.resting.push(number);
+                    self.descriptors.retry_at = now + RETRY_INTERVAL;
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! The data plane's sockets and what watches them.
 
 pub(in crate::plane) mod channels;
+pub(in crate::plane) mod connected_sockets;
 pub(in crate::plane) mod descriptors;
 pub(in crate::plane) mod ip;
-pub(in crate::plane) mod of_one_neighbour;
 pub(in crate::plane) mod websocket_origin;
 
 use std::os::fd::OwnedFd;

@@ -2,7 +2,6 @@
 
 use super::Eviction;
 use super::list::{List, Nodes};
-use crate::batch::EvictionHints;
 
 /// One list in order of last use.
 #[derive(Debug)]
@@ -51,9 +50,7 @@ impl Eviction for Lru {
     fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes()
     }
-}
 
-impl EvictionHints for Lru {
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }

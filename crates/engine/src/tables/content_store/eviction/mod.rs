@@ -15,7 +15,6 @@ use std::str::FromStr;
 
 use packet::registry::{AddError, Named, Registry, UnknownWord};
 
-use crate::batch::EvictionHints;
 pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
@@ -26,8 +25,10 @@ const MAX_SPARED: u32 = 256;
 
 /// Decides who leaves. Numbers are small and may be reused after their entry has left.
 ///
-/// What a policy can do ahead for speed is [`EvictionHints`], which may be empty.
-pub trait Eviction: EvictionHints + fmt::Debug + Send {
+/// The last four methods exist for speed alone and change no decision: they are called ahead, so that a
+/// policy over millions of entries can fetch the memory that it will touch; [`batch`](crate::batch) explains
+/// when. A policy that leaves them out does the same, only slower.
+pub trait Eviction: fmt::Debug + Send {
     /// Entry `id` has come. `key` identifies what it holds across its comings and goings.
     fn insert(&mut self, id: u32, key: u64);
 
@@ -50,6 +51,28 @@ pub trait Eviction: EvictionHints + fmt::Debug + Send {
 
     /// Bytes of memory held.
     fn footprint_bytes(&self) -> usize;
+
+    /// Shows `see` up to `count` entries that are likely to leave next, without deciding. What they hold is
+    /// then fetched ahead.
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+        let _ = (count, see);
+    }
+
+    /// An entry with this key will come or leave soon.
+    fn prefetch(&self, key: u64) {
+        let _ = key;
+    }
+
+    /// Entry `id` will be asked for soon.
+    fn prefetch_entry(&self, id: u32) {
+        let _ = id;
+    }
+
+    /// The same of an entry that was hinted at before, now for what moves when it is asked for. Only studies
+    /// of eviction alone have the time to ask for that.
+    fn prefetch_around(&self, id: u32) {
+        let _ = id;
+    }
 }
 
 impl Eviction for Box<dyn Eviction> {
@@ -75,6 +98,22 @@ impl Eviction for Box<dyn Eviction> {
 
     fn footprint_bytes(&self) -> usize {
         (**self).footprint_bytes()
+    }
+
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+        (**self).likely_victims(count, see);
+    }
+
+    fn prefetch(&self, key: u64) {
+        (**self).prefetch(key);
+    }
+
+    fn prefetch_entry(&self, id: u32) {
+        (**self).prefetch_entry(id);
+    }
+
+    fn prefetch_around(&self, id: u32) {
+        (**self).prefetch_around(id);
     }
 }
 

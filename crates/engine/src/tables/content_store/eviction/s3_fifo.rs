@@ -3,7 +3,6 @@
 
 use super::queue::{Nodes, Oldest, Queue};
 use super::{Eviction, MAX_SPARED};
-use crate::batch::EvictionHints;
 use crate::batch::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
@@ -81,9 +80,7 @@ impl Eviction for S3Fifo {
         let queues = self.small.footprint_bytes() + self.main.footprint_bytes();
         self.nodes.footprint_bytes() + queues + self.ghost.sets.len() * size_of::<Set>()
     }
-}
 
-impl EvictionHints for S3Fifo {
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let small_is_due = self.small.len() * SMALL_SHARE >= self.len() && self.small.len() > 0;
         let queue = if small_is_due || self.main.len() == 0 { &self.small } else { &self.main };

@@ -3,7 +3,6 @@
 
 use super::list::{List, NONE, Nodes};
 use super::{Eviction, MAX_SPARED};
-use crate::batch::EvictionHints;
 
 /// One list in order of arrival, and the hand.
 #[derive(Debug)]
@@ -70,9 +69,7 @@ impl Eviction for Sieve {
     fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes()
     }
-}
 
-impl EvictionHints for Sieve {
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let from_hand = self.nodes.walk_newer(self.hand);
         let from_oldest = self.list.walk_from_oldest(&self.nodes);

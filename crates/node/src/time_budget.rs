@@ -10,7 +10,7 @@ use crate::origin::Owner;
 pub(crate) const PART_FOR_NEIGHBOURS: u32 = 10;
 /// … and one in so many into that for a single address.
 const PART_FOR_AN_ADDRESS: u32 = 4 * PART_FOR_NEIGHBOURS;
-/// Time that a [`NeighboursTime`] may be ahead of its part: those who ask seldom need not wait their turn.
+/// Time that a [`NeighbourBudgets`] may be ahead of its part: those who ask seldom need not wait their turn.
 const AHEAD: Duration = Duration::from_secs(1);
 /// Addresses whose part is remembered. Those of whom nothing is left to remember are forgotten first; what is
 /// not remembered counts for all neighbours nevertheless.
@@ -18,15 +18,15 @@ const MAX_ADDRESSES: usize = 1024;
 
 /// A part of a thread's time: the next piece of work begins when the last has become that small a part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ShareOfTime {
+pub(crate) struct TimeBudget {
     one_in: u32,
     next: Instant,
 }
 
-impl ShareOfTime {
+impl TimeBudget {
     /// One part in so many, from now on.
     pub(crate) fn new(one_in: u32, now: Instant) -> Self {
-        ShareOfTime { one_in, next: now }
+        TimeBudget { one_in, next: now }
     }
 
     /// When there is time for the next piece of work.
@@ -42,19 +42,19 @@ impl ShareOfTime {
 
 /// The time that goes into one kind of work for all neighbours, and for each of them.
 #[derive(Debug)]
-pub(crate) struct NeighboursTime {
-    all: ShareOfTime,
-    of: HashMap<Owner, ShareOfTime>,
+pub(crate) struct NeighbourBudgets {
+    all: TimeBudget,
+    of: HashMap<Owner, TimeBudget>,
 }
 
-impl NeighboursTime {
+impl NeighbourBudgets {
     pub(crate) fn new(now: Instant) -> Self {
-        NeighboursTime { all: ShareOfTime::new(PART_FOR_NEIGHBOURS, now), of: HashMap::new() }
+        NeighbourBudgets { all: TimeBudget::new(PART_FOR_NEIGHBOURS, now), of: HashMap::new() }
     }
 
     /// Whether there is time for a piece of work for this neighbour.
     pub(crate) fn has_any(&self, now: Instant, who: Owner) -> bool {
-        let own = self.of.get(&who).map_or(now, ShareOfTime::next);
+        let own = self.of.get(&who).map_or(now, TimeBudget::next);
         self.all.next().max(own) <= now + AHEAD
     }
 
@@ -65,7 +65,7 @@ impl NeighboursTime {
             self.of.retain(|_, own| own.next() > began);
         }
         if self.of.len() < MAX_ADDRESSES || self.of.contains_key(&who) {
-            let own = self.of.entry(who).or_insert(ShareOfTime::new(PART_FOR_AN_ADDRESS, began));
+            let own = self.of.entry(who).or_insert(TimeBudget::new(PART_FOR_AN_ADDRESS, began));
             own.spend(began, ended);
         }
     }
@@ -85,7 +85,7 @@ mod tests {
     /// Pieces of work in a hundred seconds that are done for each of those who ask all the time, in turns.
     fn done(askers: &[u32]) -> Vec<u32> {
         let begin = Instant::now();
-        let (mut time, mut now) = (NeighboursTime::new(begin), begin);
+        let (mut time, mut now) = (NeighbourBudgets::new(begin), begin);
         let mut done = vec![0; askers.len()];
         while now < begin + Duration::from_secs(100) {
             for (count, asker) in done.iter_mut().zip(askers) {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn addresses_that_come_once_are_forgotten_and_those_that_are_not_remembered_count_all_the_same() {
         let begin = Instant::now();
-        let mut time = NeighboursTime::new(begin);
+        let mut time = NeighbourBudgets::new(begin);
         for number in 0..5000 {
             let now = begin + SLICE * PART_FOR_AN_ADDRESS * number;
             time.spend(address(number), now, now + SLICE);

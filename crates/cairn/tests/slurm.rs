@@ -33,7 +33,7 @@ start = '0 s'
 [[expect]]
 say = 'Every link is fast'
 value = 'p.rtt.median'
-at_most = 2000
+at_most = 0.02
 by_construction = 'The link has this delay: link.consumer-producer.delay'
 [[sweep]]
 key = 'link.consumer-producer.delay'

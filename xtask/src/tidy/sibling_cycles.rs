@@ -1,5 +1,5 @@
 //! Files of one folder use each other in one direction: no circle among siblings, at any depth below the
-//! modules at the top of a crate, which [`module_cycles`](super::module_cycles) looks at.
+//! modules at the top of a crate, which [`module_cycles`] looks at.
 //!
 //! What counts as a use is a path after `crate::`, `super::` or `self::`, in a `use` or in place, outside of
 //! tests. A name that a `mod.rs` only passes on counts for the file it comes from. What a file takes from the

@@ -4,7 +4,7 @@
 
 use cairn::trust::policy::Rules;
 use cairn::{
-    Authenticity, Bytes, Client, Identity, Name, ObjectSource, Packets, Publication, PublicationConfig, Trust,
+    Authenticity, Client, Identity, MemoryObject, Name, Packets, Publication, PublicationConfig, Trust,
 };
 
 const RULES: &str = r#"
@@ -25,7 +25,7 @@ fn publish(client: &mut Client, name: &Name, author: &Identity) -> Outcome<()> {
     let text = b"Names, not places.".to_vec();
     let mut config = PublicationConfig::new(name.clone(), 1, text.len() as u64, author.signer.clone());
     config.authenticity = Authenticity::EachPacket;
-    client.serve(name, ObjectSource::new(Publication::new(config)?, Bytes::Memory(text), true))?;
+    client.serve(name, MemoryObject::new(Publication::new(config)?, text))?;
     Ok(())
 }
 

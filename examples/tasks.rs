@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::{
-    AsyncClient, Bytes, Duration, InterestBuilder, Name, ObjectSource, Publication, PublicationConfig,
-    Remote, Signer, Trust,
+    AsyncClient, Duration, InterestBuilder, MemoryObject, Name, Publication, PublicationConfig, Remote,
+    Signer, Trust,
 };
 use tokio::task::JoinSet;
 
@@ -12,7 +12,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 async fn publish(client: &AsyncClient, name: &Name, bytes: Vec<u8>) -> Result<(), Failure> {
     let config = PublicationConfig::new(name.clone(), 1, bytes.len() as u64, Signer::digest());
-    client.serve(name, ObjectSource::new(Publication::new(config)?, Bytes::Memory(bytes), false)).await?;
+    client.serve(name, MemoryObject::new(Publication::new(config)?, bytes)).await?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use cairn::{Bytes, Name, ObjectSource, Publication, PublicationConfig, Signer, Trust};
+use cairn::{FileObject, Name, Publication, PublicationConfig, Signer, Trust};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -22,7 +22,7 @@ fn put(name: &Name, path: &str) -> Outcome {
     let version = client.connection().clock().unix().as_millis();
     let config = PublicationConfig::new(name.clone(), version, file.metadata()?.len(), Signer::digest());
     // Segments are read and signed when they are asked for.
-    client.serve(name, ObjectSource::new(Publication::new(config)?, Bytes::File(file), false))?;
+    client.serve(name, FileObject::new(Publication::new(config)?, file, false))?;
     println!("{name} is published");
     Ok(client.run(None)?)
 }

@@ -8,7 +8,8 @@ use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, FaceState, FaceTraffic,
-    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, SetStrategyError, UpdateFaceError,
+    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, SetStrategyError, UnsupportedFace,
+    UpdateFaceError,
 };
 use packet::time::Duration;
 use packet::{Buffer, Data, Dialect, LinkType, Name};
@@ -55,7 +56,7 @@ impl NodeControl for PlainNode {
             return Err(CreateFaceError::Exists(Box::new(known.clone())));
         }
         if self.faces.len() >= MAX_FACES {
-            return Err(CreateFaceError::Unsupported("there is no room".to_owned()));
+            return Err(CreateFaceError::TooManyFaces { limit: MAX_FACES });
         }
         let face = FaceSnapshot {
             id: FaceId(self.next_face),
@@ -80,7 +81,7 @@ impl NodeControl for PlainNode {
     }
 
     fn create_inner_face(&mut self, _: CreateInnerFace) -> Result<InnerFace, CreateFaceError> {
-        Err(CreateFaceError::Unsupported("this node has no data plane".to_owned()))
+        Err(UnsupportedFace::Scheme("internal").into())
     }
 
     fn update_face(&mut self, id: FaceId, _: FaceChanges) -> Result<FaceSnapshot, UpdateFaceError> {

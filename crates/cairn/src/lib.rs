@@ -37,12 +37,12 @@
 
 #[cfg(feature = "async")]
 pub use client::AsyncClient;
-pub use client::files::{Bytes, ObjectSource};
+pub use client::files::FileObject;
 pub use client::{
     AskError, Client, ClientError, Event, FetchFailure, Fetched, Get, ManagementError, ManagementRequest,
     NoResponse, Remote, RequestId, RetryPolicy, Trust, Unsendable, WhenGone,
 };
-pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_with};
+pub use flow::source::{Generator, MemoryObject, Packets, Reply, Source, SourceError, answer_with};
 pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};
 pub use packet::ndn::{DataBuilder, InterestBuilder};
 pub use packet::time::{Duration, Instant};

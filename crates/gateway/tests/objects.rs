@@ -8,10 +8,10 @@ mod common;
 use std::io::{BufReader, Read as _, Write as _};
 
 use client::Trust;
-use client::files::{Bytes, Folder, ObjectSource};
+use client::files::Folder;
 use common::{World, read_answer};
 use flow::source::folder::FolderConfig;
-use flow::source::{FolderSource, Packets, Reply, Source, answer_with};
+use flow::source::{FolderSource, MemoryObject, Packets, Reply, Source, answer_with};
 use flow::{Publication, PublicationConfig, SegmentSize};
 use management::GeneralStatus;
 use packet::ndn::DataBuilder;
@@ -28,10 +28,10 @@ fn bytes(count: u32) -> Vec<u8> {
 }
 
 /// An object as `cairn put` publishes it.
-fn object(uri: &str, bytes: Vec<u8>) -> ObjectSource {
+fn object(uri: &str, bytes: Vec<u8>) -> MemoryObject<Publication, Vec<u8>> {
     let version = 1_700_000_000_123;
     let config = PublicationConfig::new(name(uri), version, bytes.len() as u64, Signer::digest());
-    ObjectSource::new(Publication::new(config).unwrap(), Bytes::Memory(bytes), false)
+    MemoryObject::new(Publication::new(config).unwrap(), bytes)
 }
 
 /// An object of a producer whose metadata tells of no sizes, as that of ndnputchunks and ndnd.

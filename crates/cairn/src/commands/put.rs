@@ -2,11 +2,12 @@
 
 mod ccnx;
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::files::{Bytes, ObjectSource};
+use client::files::FileObject;
 use flow::source::{Packets, Server, ServerConfig};
 use flow::{Authenticity, NamingConvention, Publication, PublicationConfig, SegmentSize};
 use packet::Name;
@@ -134,7 +135,7 @@ impl PutArguments {
         let mut client = self.connect.client_as(&self.signing)?;
         let RegularFile { file, bytes: size_bytes } = regular_file::open(self.file.as_deref(), &interrupt)?;
         let version = client.connection().clock().unix().as_millis();
-        let (object, certificate) = self.prepare(Bytes::File(file), size_bytes, version)?;
+        let (object, certificate) = self.prepare(file, size_bytes, version)?;
         client.register(object.publication().prefix())?;
         if let Some(certificate) = &certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
@@ -187,10 +188,10 @@ impl PutArguments {
     /// What is published, and the certificate of the key that signs it.
     fn prepare(
         &self,
-        bytes: Bytes,
+        file: File,
         size_bytes: u64,
         version: u64,
-    ) -> Result<(ObjectSource, Option<Certificate>), ToolError> {
+    ) -> Result<(FileObject, Option<Certificate>), ToolError> {
         let key = self.signing.key()?;
         let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
         let mut config = PublicationConfig::new(self.name.name.clone(), version, size_bytes, signer);
@@ -201,7 +202,7 @@ impl PutArguments {
             config.authenticity = Authenticity::Manifest;
         }
         let are_dear = key.is_some() && !self.manifest;
-        let mut object = ObjectSource::new(Publication::new(config)?, bytes, are_dear);
+        let mut object = FileObject::new(Publication::new(config)?, file, are_dear);
         let mut progress = Progress::new(self.quiet || !self.manifest, "hashing");
         object.list(|bytes| progress.set(bytes, Some(size_bytes)))?;
         progress.finish();
@@ -236,7 +237,7 @@ impl PutArguments {
 
 /// Where the command to a repository is: under the name of who signs it. It must not lie below that of the
 /// object, where who asks by prefix would find it in a cache.
-fn publisher(object: &ObjectSource, certificate: Option<&Certificate>) -> Result<Name, ToolError> {
+fn publisher(object: &FileObject, certificate: Option<&Certificate>) -> Result<Name, ToolError> {
     let (name, above) = match certificate {
         // The identity stands before KEY and the key's number.
         Some(certificate) => (certificate.to_key_name(), 2),

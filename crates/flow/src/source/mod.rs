@@ -6,16 +6,14 @@
 //! and sends what [`Reply::into_packet`] makes of its answer. Who serves one source and nothing else does it
 //! in the same loop, [`serve`], over an [`AppFace`].
 //!
-//! An object whose bytes are in memory is served by a [`MemoryObject`], in either dialect. Sources whose
-//! bytes lie on a disk are where the disk is read; those of them that need no more than a way to look up and
-//! read take it as a trait, as [`folder`] does.
+//! An object whose bytes are in memory is served by a [`MemoryObject`], in either dialect, and signed at each
+//! request. Sources whose bytes lie on a disk are where the disk is read; those of them that need no more than
+//! a way to look up and read take it as a trait, as [`folder`] does.
 //!
 //! These are apart:
-//! - The client library's `ObjectSource` answers for an object in a file as [`MemoryObject`] does for one in
+//! - The client library's `FileObject` answers for an object in a file as [`MemoryObject`] does for one in
 //!   memory. It reads ahead, keeps packets that were dear to sign, and uses their memory again, up to some
-//!   megabytes an object: too much for a gateway, which holds many. It takes bytes in memory, too, for who
-//!   signs them with a key wants the packets kept all the same; a `MemoryObject` signs at each request. Both
-//!   answer by [`Reply::of_object`].
+//!   megabytes an object: too much for a gateway, which holds many. Both answer by [`Reply::of_object`].
 //! - A gateway has no [`Server`]: an Interest waits there until its bytes have come from a web server, and
 //!   whatever else cannot be answered is sent back.
 //! - Simulated producers of numbered names and the lab's agents have a [`Server`], and take the Data out of

@@ -306,14 +306,6 @@ impl Codec {
         }
     }
 
-    /// What to say where no socket reaches a UDP peer.
-    pub(crate) fn no_udp_socket(dialect: Dialect, peer: SocketAddr) -> String {
-        match dialect {
-            Dialect::Ndn => format!("no UDP socket is bound from which {peer} can be reached"),
-            Dialect::Ccnx => format!("no UDP socket of `[ccnx] udp` is bound that reaches {peer}"),
-        }
-    }
-
     /// Whether a frame only says that its sender is there. As the first of a peer on this host it says that
     /// the peer is an application.
     pub(crate) fn is_heartbeat(dialect: Dialect, frame: &[u8]) -> bool {

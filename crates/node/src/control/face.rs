@@ -1,5 +1,7 @@
 //! What a node tells of its faces, and what can be asked of them.
 
+use std::net::{IpAddr, SocketAddr};
+
 use engine::{FaceId, FaceScope};
 use packet::time::Duration;
 use packet::{Dialect, LinkType, PacketCounts};
@@ -220,8 +222,8 @@ pub enum CreateFaceError {
     Exists(Box<FaceSnapshot>),
     /// The node has no transport for this address, cannot make faces of this kind on request, or none with
     /// these settings.
-    #[error("{0}")]
-    Unsupported(String),
+    #[error(transparent)]
+    Unsupported(#[from] UnsupportedFace),
     /// As many faces exist as the configuration allows.
     #[error("the node has as many faces as it may have ({limit})")]
     TooManyFaces {
@@ -234,6 +236,70 @@ pub enum CreateFaceError {
     /// The data plane has ended.
     #[error("the node is shutting down")]
     ShuttingDown,
+}
+
+/// Why a node cannot make a face, whatever else it has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnsupportedFace {
+    /// NDNLP v1 was asked for where nobody speaks it.
+    #[error("NDNLP v1 carries CCNx over UDP, IP and Ethernet, and nothing else")]
+    Ndnlp1,
+    /// A face that goes when it is idle was asked for.
+    #[error("on-demand faces are made when a peer appears, not on request")]
+    OnDemand,
+    /// A face to a group of neighbours was asked for.
+    #[error("multicast faces are made by the configuration")]
+    Multicast,
+    /// No face is made to addresses of this scheme.
+    #[error("faces to {0}:// cannot be made")]
+    Scheme(&'static str),
+    /// A local end was given to a face that cannot have one.
+    #[error("a face to {0}:// cannot be told its local end: the system's routes decide")]
+    LocalEnd(&'static str),
+    /// A face over Ethernet was given no local end.
+    #[error("an Ethernet face needs the interface as its local end: dev://eth0")]
+    NoInterface,
+    /// A face over Ethernet was given an interface that the node does not watch.
+    #[error("{0} is not among ethernet.interfaces of the configuration")]
+    Interface(String),
+    /// Nobody is at the address.
+    #[error("{0} is the address of no neighbour")]
+    NoNeighbour(IpAddr),
+    /// More than one neighbour may be at the address.
+    #[error("{0} is a broadcast address, or a route prohibits it")]
+    Broadcast(IpAddr),
+    /// No UDP socket is bound that reaches the neighbour.
+    #[error("{}", no_udp_socket(*.dialect, *.peer))]
+    NoUdpSocket {
+        /// What the face was to speak.
+        dialect: Dialect,
+        /// The neighbour.
+        peer: SocketAddr,
+    },
+    /// No socket for IP alone is bound that reaches the neighbour.
+    #[error(
+        "no socket for IP alone is bound from which {peer} can be reached with {dialect}: see ccnx.ip in the \
+         configuration"
+    )]
+    NoIpSocket {
+        /// What the face was to speak.
+        dialect: Dialect,
+        /// The neighbour.
+        peer: IpAddr,
+    },
+    /// Faces to this address cannot have these settings.
+    #[error("{}", in_words(.0))]
+    Settings(Vec<FaceConflict>),
+    /// Each setting is possible, and all of them together are not.
+    #[error("the settings do not fit together")]
+    SettingsTogether,
+}
+
+fn no_udp_socket(dialect: Dialect, peer: SocketAddr) -> String {
+    match dialect {
+        Dialect::Ndn => format!("no UDP socket is bound from which {peer} can be reached"),
+        Dialect::Ccnx => format!("no UDP socket of `[ccnx] udp` is bound that reaches {peer}"),
+    }
 }
 
 /// Why a face was not changed.

@@ -31,7 +31,7 @@ use packet::{Buffer, Data, Dialect, Interest, NackReason, Name, Now};
 pub(crate) use face::in_words;
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
-    FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceTraffic, UpdateFaceError,
+    FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceTraffic, UnsupportedFace, UpdateFaceError,
 };
 pub use repository::RepositoryStatus;
 pub use tables::{

@@ -1,6 +1,6 @@
 //! faces/create, faces/update, faces/destroy, and what happens to faces.
 
-use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, MANAGEMENT_FACE};
+use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, MANAGEMENT_FACE, UnsupportedFace};
 use engine::FaceId;
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, FaceEventKind as Kind, FaceEventNotification,
@@ -91,7 +91,7 @@ fn addresses_that_are_not_canonical_are_bad_parameters_and_unknown_schemes_unsup
 fn why_a_face_was_not_made_decides_the_code() {
     let mut manager = Manager::new();
     for (error, code) in [
-        (CreateFaceError::Unsupported("no".into()), 406),
+        (CreateFaceError::Unsupported(UnsupportedFace::Ndnlp1), 406),
         (CreateFaceError::Socket("no".into()), 504),
         (CreateFaceError::TooManyFaces { limit: 5 }, 503),
         (CreateFaceError::ShuttingDown, 503),

@@ -7,7 +7,7 @@ use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceSnapshot, FaceState,
     FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    SetStrategyError, TurnCounters, UpdateFaceError,
+    SetStrategyError, TurnCounters, UnsupportedFace, UpdateFaceError,
 };
 use engine::{FaceId, FaceScope, NextHop, StrategySpec};
 use management::StrategyChoice;
@@ -134,7 +134,7 @@ impl NodeControl for FakeNode {
     }
 
     fn create_inner_face(&mut self, _: CreateInnerFace) -> Result<InnerFace, CreateFaceError> {
-        Err(CreateFaceError::Unsupported("this node has no data plane".to_owned()))
+        Err(UnsupportedFace::Scheme("internal").into())
     }
 
     fn update_face(&mut self, id: FaceId, changes: FaceChanges) -> Result<FaceSnapshot, UpdateFaceError> {

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::process::ExitCode;
 
-use client::files::{Bytes, CcnxObjectSource};
+use client::files::CcnxFileObject;
 use flow::CcnxPublication;
-use flow::source::{Reply, Server, ServerConfig, Source, SourceError};
+use flow::source::{Packets, Reply, Server, ServerConfig, Source, SourceError};
 use packet::ccnx::management::FileHeader;
 use packet::ccnx::{Ticks, markers};
-use packet::{Dialect, Interest};
+use packet::{Dialect, Interest, Name};
 use serde_json::json;
 use trust::Sha256;
 
@@ -23,10 +23,17 @@ use crate::tool::units::show_size;
 use crate::tool::{ToolError, output, regular_file};
 use packet::name::name_in_dialect;
 
+/// The header of a file, an object of its own with a version. It is small: all its packets are signed at once.
+struct Header {
+    name: Name,
+    last_segment: u64,
+    packets: Packets,
+}
+
 /// An object, and its header where that is asked for. Who asks for a prefix of both gets the object.
 struct WithHeader {
-    object: CcnxObjectSource,
-    header: Option<CcnxObjectSource>,
+    object: CcnxFileObject,
+    header: Option<Packets>,
 }
 
 impl Source for WithHeader {
@@ -70,13 +77,12 @@ impl PutArguments {
         self.announce_in_ccnx(&publication, bytes, now)?;
         if let Some(repository) = &self.repo {
             let (object, last_segment) = (publication.name().clone(), publication.last_segment());
-            let source = CcnxObjectSource::new(publication, Bytes::File(file));
+            let source = CcnxFileObject::new(publication, file);
             let mut stored = CcnxHandover { object, last_segment, interrupt }.run(&mut client, source);
             if let (Ok(segments), Some(header)) = (&mut stored, header) {
                 // It is below what was registered, and the longest name that is served answers.
-                let (object, last_segment) =
-                    (header.publication().name().clone(), header.publication().last_segment());
-                match (CcnxHandover { object, last_segment, interrupt }).run(&mut client, header) {
+                let Header { name: object, last_segment, packets } = header;
+                match (CcnxHandover { object, last_segment, interrupt }).run(&mut client, packets) {
                     Ok(more) => *segments += more,
                     Err(error) => stored = Err(error),
                 }
@@ -89,7 +95,8 @@ impl PutArguments {
             return Ok(ExitCode::SUCCESS);
         }
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };
-        let source = WithHeader { object: CcnxObjectSource::new(publication, Bytes::File(file)), header };
+        let header = header.map(|header| header.packets);
+        let source = WithHeader { object: CcnxFileObject::new(publication, file), header };
         let mut server = Server::new(source, config, client.now());
         serve_until(&mut client, &mut server, interrupt, |_, _| true)?;
         if !self.quiet && !self.json {
@@ -106,7 +113,7 @@ impl PutArguments {
         file: &File,
         now: Ticks,
         interrupt: &Interrupt,
-    ) -> Result<CcnxObjectSource, ToolError> {
+    ) -> Result<Header, ToolError> {
         let (mut digest, mut length) = (Sha256::new(), 0u64);
         let mut piece = vec![0; 1 << 16];
         loop {
@@ -133,7 +140,11 @@ impl PutArguments {
         let signer = self.signing.ccnx_signer()?;
         let header = CcnxPublication::new(publication.header_name()?, now, size, SEGMENT_BYTES, signer)?
             .with_freshness_seconds(Ticks::whole_seconds(self.freshness));
-        Ok(CcnxObjectSource::new(header, Bytes::Memory(bytes)))
+        let (name, last_segment) = (header.name().clone(), header.last_segment());
+        let segments = bytes.chunks(usize::try_from(SEGMENT_BYTES).unwrap_or(usize::MAX)).zip(0..);
+        let packets: Result<Vec<_>, _> =
+            segments.map(|(content, segment)| header.segment(segment, content)).collect();
+        Ok(Header { name, last_segment, packets: Packets::new(packets?) })
     }
 
     /// A repository of CCNx has no name to call it by: it takes what lies below a prefix.

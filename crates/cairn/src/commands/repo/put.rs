@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use client::files::{Bytes, CcnxObjectSource};
+use client::files::CcnxFileObject;
 use flow::{CcnxPublication, Publication, PublicationConfig, SegmentSize};
 use packet::ccnx::Ticks;
 use packet::time::Duration;
@@ -136,7 +136,7 @@ impl PutArguments {
         let publication = CcnxPublication::new(name, now, content.bytes, segment_bytes, signer)?
             .with_freshness_seconds(Ticks::whole_seconds(self.freshness));
         let (name, last_segment) = (publication.name().clone(), publication.last_segment());
-        let mut source = CcnxObjectSource::new(publication, Bytes::File(content.file));
+        let mut source = CcnxFileObject::new(publication, content.file);
         let make = move |segment| source.packet(segment).map_err(ToolError::other);
         Ok(Segments { name, last_segment, segment_bytes, make: Box::new(make) })
     }

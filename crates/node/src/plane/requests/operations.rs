@@ -10,7 +10,8 @@ use packet::{Buffer, Dialect, LinkType, Name};
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FacePersistency, FaceSnapshot,
-    FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus, TurnCounters, UpdateFaceError, in_words,
+    FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus, TurnCounters, UnsupportedFace,
+    UpdateFaceError,
 };
 use crate::face::{Face, StreamTarget, Transport};
 use crate::plane::DataPlane;
@@ -21,18 +22,13 @@ use crate::transport::datagram::DatagramChannel;
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
-            let problem = "NDNLP v1 carries CCNx over UDP, IP and Ethernet, and nothing else";
-            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+            return Err(UnsupportedFace::Ndnlp1.into());
         }
         if request.persistency == FacePersistency::OnDemand {
-            let problem = "on-demand faces are made when a peer appears, not on request";
-            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+            return Err(UnsupportedFace::OnDemand.into());
         }
         if request.local.is_some() && !matches!(request.remote, FaceUri::Ethernet(_)) {
-            let scheme = request.remote.scheme();
-            let problem =
-                format!("a face to {scheme}:// cannot be told its local end: the system's routes decide");
-            return Err(CreateFaceError::Unsupported(problem));
+            return Err(UnsupportedFace::LocalEnd(request.remote.scheme()).into());
         }
         if let Some(existing) = self.face_to(request) {
             return Err(CreateFaceError::Exists(Box::new(existing)));
@@ -42,19 +38,16 @@ impl DataPlane {
         }
         let id = match &request.remote {
             FaceUri::Udp(peer) | FaceUri::Ip(peer) if peer.ip().is_multicast() => {
-                Err(CreateFaceError::Unsupported("multicast faces are made by the configuration".to_owned()))
+                Err(UnsupportedFace::Multicast.into())
             }
             FaceUri::Udp(peer) => self.create_datagram_face(*peer, request),
             FaceUri::Ip(peer) => self.create_ip_face(*peer, request),
             FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), request),
             FaceUri::Ethernet(peer) => self.create_ethernet_face(*peer, request),
             FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), request),
-            other => {
-                Err(CreateFaceError::Unsupported(format!("faces to {}:// cannot be made", other.scheme())))
-            }
+            other => Err(UnsupportedFace::Scheme(other.scheme()).into()),
         }?;
-        self.face_status(id)
-            .ok_or_else(|| CreateFaceError::Socket("the connection failed at once".to_owned()))
+        self.face_status(id).ok_or_else(failed_at_once)
     }
 
     fn create_datagram_face(
@@ -70,7 +63,7 @@ impl DataPlane {
         let best = channels.position(fits_best).filter(|_| Codec::expects_own_port(request.dialect));
         let channel = best
             .or_else(|| channels.position(is_it))
-            .ok_or_else(|| CreateFaceError::Unsupported(Codec::no_udp_socket(request.dialect, peer)))?;
+            .ok_or(UnsupportedFace::NoUdpSocket { dialect: request.dialect, peer })?;
         let id = self.add_requested_datagram_face(channel, peer, request, request.changes.ndnlp1)?;
         self.consider_own_socket(id);
         Ok(id)
@@ -80,13 +73,8 @@ impl DataPlane {
         may_be_a_neighbour(peer)?;
         let is_it =
             |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, true);
-        let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
-            CreateFaceError::Unsupported(format!(
-                "no socket for IP alone is bound from which {} can be reached with {}: see ccnx.ip in the configuration",
-                peer.ip(),
-                request.dialect
-            ))
-        })?;
+        let none = UnsupportedFace::NoIpSocket { dialect: request.dialect, peer: peer.ip() };
+        let channel = self.sockets.channels.position(is_it).ok_or(none)?;
         let acknowledged = request.changes.ndnlp1.unwrap_or(self.settings.ccnx.ndnlp_acknowledged);
         self.add_requested_datagram_face(channel, peer, request, Some(acknowledged))
     }
@@ -100,10 +88,10 @@ impl DataPlane {
         ndnlp1: Option<bool>,
     ) -> Result<FaceId, CreateFaceError> {
         let settings = LinkSettings::of_udp(request.dialect, &self.settings, ndnlp1);
-        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
-            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        let settings =
+            changed(settings, &request.changes, FaceScope::NonLocal).map_err(UnsupportedFace::Settings)?;
         self.add_datagram_face(channel, peer, request.persistency, settings)
-            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
+            .ok_or(UnsupportedFace::SettingsTogether.into())
     }
 
     fn create_ethernet_face(
@@ -112,32 +100,26 @@ impl DataPlane {
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
         let Some(FaceUri::Device(name)) = &request.local else {
-            let problem = "an Ethernet face needs the interface as its local end: dev://eth0";
-            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+            return Err(UnsupportedFace::NoInterface.into());
         };
         if peer.is_multicast() {
-            let problem = "multicast faces are made by the configuration";
-            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+            return Err(UnsupportedFace::Multicast.into());
         }
         let channel = self
             .sockets
             .ethernet
             .iter()
             .position(|channel| channel.place.name == *name && channel.dialect == request.dialect)
-            .ok_or_else(|| {
-                CreateFaceError::Unsupported(format!(
-                    "{name} is not among ethernet.interfaces of the configuration"
-                ))
-            })?;
+            .ok_or_else(|| UnsupportedFace::Interface(name.clone()))?;
         let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
         let mut settings = LinkSettings::of_ethernet(request.dialect, &self.settings, mtu_bytes, peer);
         if let Some(acknowledged) = request.changes.ndnlp1.filter(|_| settings.ndnlp) {
             settings.reliability = acknowledged;
         }
-        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
-            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        let settings =
+            changed(settings, &request.changes, FaceScope::NonLocal).map_err(UnsupportedFace::Settings)?;
         self.add_ethernet_face(channel, peer, request.persistency, Some(settings))
-            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
+            .ok_or(UnsupportedFace::SettingsTogether.into())
     }
 
     fn create_stream_face(
@@ -171,7 +153,13 @@ impl DataPlane {
             Ok(_) => Ok(id),
             Err(error) => {
                 self.destroy_face(id, "its settings were refused");
-                Err(CreateFaceError::Unsupported(error.to_string()))
+                Err(match error {
+                    UpdateFaceError::Conflict { conflicts, .. } => {
+                        UnsupportedFace::Settings(conflicts).into()
+                    }
+                    UpdateFaceError::NoFace(_) => failed_at_once(),
+                    UpdateFaceError::ShuttingDown => CreateFaceError::ShuttingDown,
+                })
             }
         }
     }
@@ -316,16 +304,20 @@ impl DataPlane {
     }
 }
 
+/// Why a face was not made that was there for a moment.
+fn failed_at_once() -> CreateFaceError {
+    CreateFaceError::Socket("the connection failed at once".to_owned())
+}
+
 /// Refuses addresses behind which there is nobody, or everybody.
 fn may_be_a_neighbour(peer: SocketAddr) -> Result<(), CreateFaceError> {
-    let problem = if peer.ip().is_unspecified() {
-        "is the address of no neighbour"
-    } else if is_broadcast(peer) {
-        "is a broadcast address, or a route prohibits it"
-    } else {
-        return Ok(());
-    };
-    Err(CreateFaceError::Unsupported(format!("{} {problem}", peer.ip())))
+    if peer.ip().is_unspecified() {
+        return Err(UnsupportedFace::NoNeighbour(peer.ip()).into());
+    }
+    if is_broadcast(peer) {
+        return Err(UnsupportedFace::Broadcast(peer.ip()).into());
+    }
+    Ok(())
 }
 
 /// Whether an address is that of all on a network. Only the system knows: it connects no socket to such a one

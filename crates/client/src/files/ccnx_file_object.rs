@@ -1,21 +1,22 @@
-//! An object in a file or in memory, published for CCNx.
+//! An object in a file, published for CCNx.
 
 use std::collections::VecDeque;
+use std::fs::File;
 
 use flow::source::{Reply, Source, SourceError};
 use flow::{CcnxPublication, SegmentTree};
 use packet::{Data, Interest};
 
-use super::object::{Bytes, CACHE_BYTES};
+use super::file_object::read_segment;
+use super::packet_cache::{CACHE_BYTES, PacketCache};
 
 /// Answers for the segments of one version. Keeps packets that were asked for lately, for each costs a
 /// signature.
 #[derive(Debug)]
-pub struct CcnxObjectSource {
+pub struct CcnxFileObject {
     publication: CcnxPublication,
-    bytes: Bytes,
-    cached: VecDeque<(u64, Data)>,
-    cached_bytes: usize,
+    file: File,
+    cache: PacketCache,
     /// Those used last at the end.
     trees: VecDeque<SegmentTree>,
 }
@@ -23,16 +24,10 @@ pub struct CcnxObjectSource {
 /// Bytes that signed trees may take, one for each half megabyte of an object.
 const TREE_BYTES: usize = 4 << 20;
 
-impl CcnxObjectSource {
-    /// Answers for `publication`, whose bytes are in `bytes`.
-    pub fn new(publication: CcnxPublication, bytes: Bytes) -> Self {
-        CcnxObjectSource {
-            publication,
-            bytes,
-            cached: VecDeque::new(),
-            cached_bytes: 0,
-            trees: VecDeque::new(),
-        }
+impl CcnxFileObject {
+    /// Answers for `publication`, whose bytes are in `file` from its beginning.
+    pub fn new(publication: CcnxPublication, file: File) -> Self {
+        CcnxFileObject { publication, file, cache: PacketCache::new(CACHE_BYTES), trees: VecDeque::new() }
     }
 
     /// What is published.
@@ -76,32 +71,22 @@ impl CcnxObjectSource {
         let Some(range) = self.publication.range(segment) else { return Ok(Vec::new()) };
         // A segment is smaller than a packet.
         let mut content = vec![0; usize::try_from(range.len_bytes).unwrap_or(0)];
-        self.bytes.read(range, &mut content).map_err(SourceError::Read)?;
+        read_segment(&self.file, range, &mut content)?;
         Ok(content)
     }
 
     /// The packet of a segment as it was made lately, or made now.
     fn kept(&mut self, segment: u64) -> Result<Data, SourceError> {
-        if let Some((_, data)) = self.cached.iter().find(|(kept, _)| *kept == segment) {
-            return Ok(data.clone());
+        if let Some(data) = self.cache.get(segment) {
+            return Ok(data);
         }
         let data = self.packet(segment)?;
-        self.keep(segment, data.clone());
+        self.cache.keep(segment, &data);
         Ok(data)
-    }
-
-    fn keep(&mut self, segment: u64, data: Data) {
-        self.cached_bytes += data.wire().len();
-        self.cached.push_back((segment, data));
-        while self.cached_bytes > CACHE_BYTES
-            && let Some((_, oldest)) = self.cached.pop_front()
-        {
-            self.cached_bytes -= oldest.wire().len();
-        }
     }
 }
 
-impl Source for CcnxObjectSource {
+impl Source for CcnxFileObject {
     fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
         let answer = self.publication.answer(interest);
         Reply::of_object(interest, answer, |range| self.kept(range.segment))
@@ -117,9 +102,10 @@ mod tests {
     use trust::ccnx::{CcnxSigner, verify_by_own_key};
     use trust::{KeyKind, PrivateKey};
 
+    use super::super::tests::file_of;
     use super::*;
 
-    fn ask(source: &mut CcnxObjectSource, name: &Name) -> Option<Data> {
+    fn ask(source: &mut CcnxFileObject, name: &Name) -> Option<Data> {
         let wire = InterestFields::default().encode(name).unwrap();
         match source.answer(&Interest::decode_ccnx(wire.into()).unwrap()).unwrap() {
             Reply::Data(data) => Some(data),
@@ -135,7 +121,7 @@ mod tests {
         let publication =
             CcnxPublication::new(name, now, bytes.len() as u64, 10, signer).unwrap().with_trees();
         let (name, last) = (publication.name().clone(), publication.last_segment());
-        let mut source = CcnxObjectSource::new(publication, Bytes::Memory(bytes));
+        let mut source = CcnxFileObject::new(publication, file_of("trees", &bytes));
         let mut signatures = Vec::new();
         for segment in (0..=last).rev() {
             let data = ask(&mut source, &name.with(Component::generic(&markers::segment(segment))).unwrap());

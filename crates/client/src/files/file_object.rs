@@ -1,86 +1,46 @@
-//! An object in a file or in memory: its segments are read where their packets leave from, a few ahead when
-//! they are asked for one after the other.
+//! An object in a file: its segments are read where their packets leave from, a few ahead when they are asked
+//! for one after the other.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, IoSliceMut};
+use std::io::IoSliceMut;
 use std::os::unix::fs::FileExt as _;
 
 use flow::source::{Reply, Source, SourceError};
 use flow::{OpenSegment, Publication, PublishError, SegmentMemory, SegmentRange};
 use packet::{Data, Interest};
 
+use super::packet_cache::{CACHE_BYTES, PacketCache};
+
 /// Segments that are read at once when one is asked for after the one before it: as many as a system call is
 /// worth, and as stay in a processor's cache until they are asked for.
 const READ_AHEAD: u64 = 16;
 
-/// Bytes of packets that are kept if to sign them took a key, so that one that is asked for again soon need
-/// not be signed again: what is on its way at any time. What is asked for later comes from content stores. A
-/// digest costs no more than to keep the packet would.
-pub(super) const CACHE_BYTES: usize = 4 << 20;
-
-/// Where the bytes of an object are.
-#[derive(Debug)]
-pub enum Bytes {
-    /// In a file, from its beginning.
-    File(File),
-    /// In memory.
-    Memory(Vec<u8>),
-}
-
-impl Bytes {
-    /// Reads the bytes of one segment.
-    pub(super) fn read(&self, range: SegmentRange, into: &mut [u8]) -> io::Result<()> {
-        match self {
-            Bytes::File(file) => file.read_exact_at(into, range.offset_bytes),
-            Bytes::Memory(bytes) => {
-                let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
-                let part = bytes.get(start..).and_then(|rest| rest.get(..into.len()));
-                part.map(|part| into.copy_from_slice(part)).ok_or(io::ErrorKind::UnexpectedEof.into())
-            }
-        }
-    }
-
-    /// How many segments are worth reading at once.
-    fn read_ahead(&self) -> u64 {
-        match self {
-            Bytes::File(_) => READ_AHEAD,
-            Bytes::Memory(_) => 1,
-        }
-    }
-}
-
 /// Answers for one version of an object: segments, metadata, and the manifest if there is one. Keeps packets
 /// that were dear to make.
 #[derive(Debug)]
-pub struct ObjectSource {
+pub struct FileObject {
     publication: Publication,
-    bytes: Bytes,
+    file: File,
     memory: SegmentMemory,
     /// Read, and not asked for yet.
     ahead: VecDeque<OpenSegment>,
     /// The one behind those that were read last.
     next: u64,
-    cache: BTreeMap<u64, Data>,
-    cached: VecDeque<u64>,
-    cached_bytes: usize,
-    max_cached_bytes: usize,
+    cache: PacketCache,
 }
 
-impl ObjectSource {
-    /// Answers for `publication`, whose bytes are in `bytes`; `are_dear` says whether each segment costs a
-    /// signature with a key.
-    pub fn new(publication: Publication, bytes: Bytes, are_dear: bool) -> Self {
-        ObjectSource {
+impl FileObject {
+    /// Answers for `publication`, whose bytes are in `file` from its beginning; `are_dear` says whether each
+    /// segment costs a signature with a key. A digest costs no more than to keep the packet would.
+    pub fn new(publication: Publication, file: File, are_dear: bool) -> Self {
+        FileObject {
             publication,
-            bytes,
+            file,
             memory: SegmentMemory::new(),
             ahead: VecDeque::new(),
             next: 0,
-            cache: BTreeMap::new(),
-            cached: VecDeque::new(),
-            cached_bytes: 0,
-            max_cached_bytes: if are_dear { CACHE_BYTES } else { 0 },
+            cache: PacketCache::new(if are_dear { CACHE_BYTES } else { 0 }),
         }
     }
 
@@ -99,7 +59,7 @@ impl ObjectSource {
         while let Some(range) = self.publication.next_unlisted() {
             // A segment is smaller than a packet.
             content.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
-            self.bytes.read(range, &mut content).map_err(SourceError::Read)?;
+            read_segment(&self.file, range, &mut content)?;
             self.publication.list_segment(&content)?;
             if range.segment % 256 == 0 {
                 progress(range.offset_bytes);
@@ -110,8 +70,8 @@ impl ObjectSource {
 
     /// The packet of a segment.
     fn packet(&mut self, segment: u64) -> Result<Data, SourceError> {
-        if let Some(data) = self.cache.get(&segment) {
-            return Ok(data.clone());
+        if let Some(data) = self.cache.get(segment) {
+            return Ok(data);
         }
         let open = match self.ahead.iter().position(|open| open.segment() == segment) {
             Some(place) => self.ahead.remove(place),
@@ -122,7 +82,7 @@ impl ObjectSource {
             None => self.read(segment)?,
         };
         let data = self.publication.seal(open, &mut self.memory)?;
-        self.keep(segment, &data);
+        self.cache.keep(segment, &data);
         Ok(data)
     }
 
@@ -133,15 +93,15 @@ impl ObjectSource {
         let last = self.publication.last_segment();
         let range = self.publication.range(segment).ok_or(PublishError::NoSegment { segment, last })?;
         let in_turn = segment == self.next;
-        let count = if in_turn { self.bytes.read_ahead() } else { 1 };
+        let count = if in_turn { READ_AHEAD } else { 1 };
         let mut first = self.publication.open_segment(segment, &mut self.memory)?;
         let mut others = Vec::new();
         for other in segment + 1..(segment + count).min(last + 1) {
             others.push(self.publication.open_segment(other, &mut self.memory)?);
         }
-        if !read_all(&self.bytes, range.offset_bytes, &mut first, &mut others) {
+        if !read_all(&self.file, range.offset_bytes, &mut first, &mut others) {
             others.clear();
-            self.bytes.read(range, first.content_mut()).map_err(SourceError::Read)?;
+            read_segment(&self.file, range, first.content_mut())?;
         }
         if in_turn || self.ahead.is_empty() {
             self.next = segment + 1 + others.len() as u64;
@@ -149,34 +109,22 @@ impl ObjectSource {
         self.ahead.extend(others);
         Ok(first)
     }
-
-    /// Keeps a packet for those who ask for it again.
-    fn keep(&mut self, segment: u64, data: &Data) {
-        let size = data.wire().len();
-        if size > self.max_cached_bytes {
-            return;
-        }
-        // The oldest go first, and before the next is made: its memory is used again then.
-        while self.cached_bytes + 2 * size > self.max_cached_bytes {
-            let Some(oldest) = self.cached.pop_front() else { break };
-            self.cached_bytes -= self.cache.remove(&oldest).map_or(0, |data| data.wire().len());
-        }
-        self.cached_bytes += size;
-        self.cache.insert(segment, data.clone());
-        self.cached.push_back(segment);
-    }
 }
 
-impl Source for ObjectSource {
+impl Source for FileObject {
     fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
         let answer = self.publication.answer(interest)?;
         Reply::of_object(interest, answer, |range| self.packet(range.segment))
     }
 }
 
+/// Reads the bytes of one segment.
+pub(super) fn read_segment(file: &File, range: SegmentRange, into: &mut [u8]) -> Result<(), SourceError> {
+    file.read_exact_at(into, range.offset_bytes).map_err(SourceError::Read)
+}
+
 /// Reads segments that lie one behind the other with one system call; says whether it brought all.
-fn read_all(bytes: &Bytes, offset_bytes: u64, first: &mut OpenSegment, others: &mut [OpenSegment]) -> bool {
-    let Bytes::File(file) = bytes else { return false };
+fn read_all(file: &File, offset_bytes: u64, first: &mut OpenSegment, others: &mut [OpenSegment]) -> bool {
     let mut places = vec![IoSliceMut::new(first.content_mut())];
     places.extend(others.iter_mut().map(|open| IoSliceMut::new(open.content_mut())));
     let wanted: usize = places.iter().map(|place| place.len()).sum();
@@ -186,23 +134,17 @@ fn read_all(bytes: &Bytes, offset_bytes: u64, first: &mut OpenSegment, others: &
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::file_of;
     use super::*;
     use flow::PublicationConfig;
     use trust::Signer;
 
-    /// A file that nothing but its descriptor leads to.
-    fn file_of(name: &str, bytes: &[u8]) -> File {
-        let folder = testkit::folder::TestFolder::new(&format!("segments-{name}"));
-        std::fs::write(folder.join("file"), bytes).unwrap();
-        File::open(folder.join("file")).unwrap()
-    }
-
-    fn segments(name: &str, bytes: &[u8], are_dear: bool) -> ObjectSource {
+    fn segments(name: &str, bytes: &[u8], are_dear: bool) -> FileObject {
         let file = file_of(name, bytes);
         let name = "/lab/file".parse().unwrap();
         let mut config = PublicationConfig::new(name, 1, bytes.len() as u64, Signer::digest());
         config.segment_size = flow::SegmentSize::Content(1000);
-        ObjectSource::new(Publication::new(config).unwrap(), Bytes::File(file), are_dear)
+        FileObject::new(Publication::new(config).unwrap(), file, are_dear)
     }
 
     #[test]
@@ -219,7 +161,6 @@ mod tests {
                 assert_eq!(data.content(), content, "segment {segment}");
                 assert_eq!(data.content().len(), if segment == 100 { 500 } else { 1000 });
                 assert!(segments.ahead.len() < 2 * READ_AHEAD as usize);
-                assert!(segments.cached_bytes <= CACHE_BYTES);
             }
             assert!(segments.packet(101).is_err());
         }
@@ -229,7 +170,7 @@ mod tests {
     fn a_file_that_became_shorter_is_served_as_far_as_it_reaches() {
         let mut segments = segments("short", &[3; 20_000], false);
         assert_eq!(segments.packet(0).unwrap().content(), [3; 1000]);
-        (segments.bytes, segments.next) = (Bytes::File(file_of("cut", &[3; 2500])), 1);
+        (segments.file, segments.next) = (file_of("cut", &[3; 2500]), 1);
         segments.ahead.clear();
         assert_eq!(segments.packet(1).unwrap().content(), [3; 1000]);
         assert!(segments.packet(2).is_err());

@@ -7,8 +7,8 @@
 //! in the same loop, [`serve`], over an [`AppFace`].
 //!
 //! An object whose bytes are in memory is served by a [`MemoryObject`], in either dialect, and signed at each
-//! request. Sources whose bytes lie on a disk are where the disk is read; those of them that need no more than
-//! a way to look up and read take it as a trait, as [`folder`] does.
+//! request. Sources whose bytes lie on a disk are where the disk is read; those of them that need no more
+//! than a way to look up and read take it as a trait, as [`folder`] does.
 //!
 //! These are apart:
 //! - The client library's `FileObject` answers for an object in a file as [`MemoryObject`] does for one in

@@ -23,7 +23,8 @@ use crate::tool::units::show_size;
 use crate::tool::{ToolError, output, regular_file};
 use packet::name::name_in_dialect;
 
-/// The header of a file, an object of its own with a version. It is small: all its packets are signed at once.
+/// The header of a file, an object of its own with a version. It is small, so all its packets are signed at
+/// once.
 struct Header {
     name: Name,
     last_segment: u64,

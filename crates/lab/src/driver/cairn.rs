@@ -150,13 +150,13 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
         let forwarder = &node.forwarder;
         write_memory(&mut text, node, plan.nodes.len());
         text.push_str("[tables]\n");
-        if let Some(limit) = forwarder.pending_limit {
+        if let Some(limit) = forwarder.max_pending {
             let _ = writeln!(text, "max_pending = {limit}");
         }
-        if let Some(limit) = forwarder.pending_limit_per_face {
+        if let Some(limit) = forwarder.max_pending_per_face {
             let _ = writeln!(text, "max_pending_per_face = {limit}");
         }
-        if let Some(rate) = forwarder.face_rate_limit {
+        if let Some(rate) = forwarder.max_interests_per_second_per_face {
             let per_second = (rate.0.round() as u32).max(1);
             let _ = writeln!(text, "max_interests_per_second_per_face = {per_second}");
         }

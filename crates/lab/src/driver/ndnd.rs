@@ -106,9 +106,9 @@ impl Driver for Ndnd {
         }
         let forwarder = setup.plan.nodes.get(setup.node).map(|node| &node.forwarder);
         if forwarder.is_some_and(|forwarder| {
-            forwarder.pending_limit.is_some()
-                || forwarder.pending_limit_per_face.is_some()
-                || forwarder.face_rate_limit.is_some()
+            forwarder.max_pending.is_some()
+                || forwarder.max_pending_per_face.is_some()
+                || forwarder.max_interests_per_second_per_face.is_some()
         }) {
             return Err(Ndnd::unable("limit pending Interests or rates", "take these settings away"));
         }

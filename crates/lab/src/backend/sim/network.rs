@@ -86,9 +86,9 @@ pub(super) fn build(plan: &Plan, seed: u64, order: Simultaneous) -> Result<Built
 /// Gives every face that a node has by now the limits of its forwarder.
 pub(super) fn limit_faces(network: &mut Network, node: NodeId, forwarder: &Forwarder) {
     let interest_rate = forwarder
-        .face_rate_limit
+        .max_interests_per_second_per_face
         .map(|rate| RateLimit { per_second: (rate.0.round() as u32).max(1), burst: INTEREST_BURST });
-    let (max_pending, now) = (forwarder.pending_limit_per_face, network.now());
+    let (max_pending, now) = (forwarder.max_pending_per_face, network.now());
     if interest_rate.is_none() && max_pending.is_none() {
         return;
     }
@@ -111,7 +111,7 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
     network.engines(|config| {
         config.content_store.placement = placement.unwrap_or_default();
         config.content_store.eviction = eviction.unwrap_or_default();
-        if let Some(limit) = node.forwarder.pending_limit {
+        if let Some(limit) = node.forwarder.max_pending {
             config.max_pending = limit;
         }
         let entries = node.forwarder.store_entries();

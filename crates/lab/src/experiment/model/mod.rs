@@ -197,17 +197,17 @@ tables! {
 
     /// A forwarder's settings.
     Forwarder as "node.forwarder" {
-        /// How many Data packets are cached; 0 switches the cache off.
+        /// How many Data packets are cached, the node's `content_store.max_entries`; 0 switches the cache off.
         content_store: Option<u32> = "1,048,576; 1,024 for `ndnd`",
-        /// How many bytes of Data are cached. Not for `ndnd`.
+        /// How many bytes of Data are cached, the node's `content_store.max_bytes`. Not for `ndnd`.
         content_store_bytes: Option<Size> = "64 MiB",
         /// How many Interests may be pending. At the limit the forwarder's policy decides which one is
         /// dropped.
-        pending_limit: Option<u32> = "the forwarder's own default",
+        max_pending or "pending_limit": Option<u32> = "the forwarder's own default",
         /// How many pending Interests one face may hold.
-        pending_limit_per_face: Option<u32> = "no limit",
+        max_pending_per_face or "pending_limit_per_face": Option<u32> = "no limit",
         /// Interests a second that one face may send; more are answered with Nacks or dropped.
-        face_rate_limit: Option<Frequency> = "no limit",
+        max_interests_per_second_per_face or "face_rate_limit": Option<Frequency> = "no limit",
         /// The forwarding strategy of every name, such as `best-route` or `multicast`.
         strategy: Option<String> = "best-route",
         /// Which cached Data is evicted when the cache is full: `lru`, `s3-fifo`, `sieve`, or a policy that

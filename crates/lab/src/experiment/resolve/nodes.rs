@@ -247,9 +247,9 @@ impl model::Forwarder {
         model::Forwarder {
             content_store: None,
             content_store_bytes: None,
-            pending_limit: None,
-            pending_limit_per_face: None,
-            face_rate_limit: None,
+            max_pending: None,
+            max_pending_per_face: None,
+            max_interests_per_second_per_face: None,
             strategy: None,
             eviction: None,
             placement: None,

@@ -23,7 +23,7 @@
 //! | verify | [`SignatureVerifier`](trust::SignatureVerifier), [`Validator`](trust::Validator) |
 //!
 //! One connection does all of that at the same time: the client answers Interests while a fetch runs.
-//! `examples/` has a program for each row.
+//! `examples/` has a program for each row but registering, which is serving without a source.
 //!
 //! # Features
 //! - `async`: `AsyncClient` does the same for tasks of tokio.

@@ -60,7 +60,7 @@ struct Options {
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
     let options = Options::read(arguments.collect());
-    match options.obey() {
+    match options.carry_out() {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             // Where that cannot be said, the exit code says it.
@@ -156,7 +156,7 @@ impl Options {
     }
 
     /// Does what is asked for; gives what to say if it is not done.
-    fn obey(&self) -> Result<(), String> {
+    fn carry_out(&self) -> Result<(), String> {
         if let (Some(verb), Some(request)) = (self.verb, self.request()) {
             let answer = control().and_then(|mut control| control.ask(verb, &request));
             let answer = answer.map_err(|error| words(&error))?.ok_or("ccn_get fails with code -1.")?;

@@ -131,16 +131,32 @@ fn tasks_share_a_connection() {
 fn every_example_is_short_and_is_run_here() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let tests = include_str!("examples.rs");
+    let table = include_str!("../../../docs/library.md");
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
-        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (lines, code) = (text.lines().count(), text.lines().filter(is_code).count());
         let name = path.file_stem().unwrap().to_str().unwrap();
         assert!(lines < 60, "{name} has {lines} lines");
         assert!(tests.contains(&format!("\"{name}\"")), "{name} is not run");
+        // One row has three of them, in this order; that of a repository's policy is not compared.
+        let parts = ["strategy", "eviction", "workload"];
+        let is_listed = match parts.iter().position(|part| *part == name) {
+            Some(place) => table
+                .lines()
+                .find_map(|line| {
+                    line.strip_prefix("| a strategy, an eviction policy, a workload of your own |")
+                })
+                .and_then(|row| row.split(['|', ',']).nth(place))
+                .is_some_and(|count| count.trim() == code.to_string()),
+            None => name == "repository_policy" || table.contains(&format!(" {code} (`{name}`)")),
+        };
+        assert!(is_listed, "docs/library.md does not say that {name} has {code} lines of code");
         count += 1;
     }
     assert_eq!(count, 12);

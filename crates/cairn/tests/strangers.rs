@@ -53,7 +53,7 @@ fn keys_certificates_and_captures_are_not_written_through_the_link_of_another_us
     for (planted, arguments) in [
         ("cert", &["cert", "export", "/lab", "-o", "cert"][..]),
         ("key", &["key", "export", "/lab", "-o", "key"]),
-        ("frames", &["capture", "-w", "frames", "--seconds", "0.1"]),
+        ("frames", &["capture", "-w", "frames", "--for", "100ms"]),
         ("object", &["get", "/lab/none", "-o", "object", "-q"]),
     ] {
         symlink(&victim, world.path(planted)).unwrap();

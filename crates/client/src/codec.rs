@@ -22,7 +22,7 @@ pub(crate) enum Codec {
 }
 
 /// A packet on its way out.
-pub(crate) struct Departing<'a> {
+pub(crate) struct OutgoingPacket<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) wire: &'a Buffer,
     pub(crate) header: LinkHeader,
@@ -65,12 +65,12 @@ impl Codec {
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        packet: Departing<'_>,
+        packet: OutgoingPacket<'_>,
         output: &mut Vec<u8>,
         mut end_frame: impl FnMut(usize),
     ) -> Result<(), Unsendable> {
         let start = output.len();
-        let Departing { dialect, wire, header, nack } = packet;
+        let OutgoingPacket { dialect, wire, header, nack } = packet;
         if dialect != self.dialect() {
             return Err(Unsendable::OtherDialect);
         }

@@ -9,7 +9,7 @@ use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Packet};
 use system::Clock;
 
 use crate::arrivals::{Arrivals, Counters};
-use crate::codec::{Codec, Departing};
+use crate::codec::{Codec, OutgoingPacket};
 use crate::datagrams::Train;
 use crate::error::ClientError;
 use crate::input::Input;
@@ -180,7 +180,7 @@ impl Connection {
     /// # Errors
     /// The forwarder went away.
     pub fn send_interest_with(&mut self, interest: &Interest, header: LinkHeader) -> Result<(), ClientError> {
-        self.send(Departing { dialect: interest.dialect(), wire: interest.wire(), header, nack: None })
+        self.send(OutgoingPacket { dialect: interest.dialect(), wire: interest.wire(), header, nack: None })
     }
 
     /// Answers an Interest that came with `asked`.
@@ -189,7 +189,7 @@ impl Connection {
     /// The forwarder went away.
     pub fn send_data(&mut self, data: &Data, asked: &LinkHeader) -> Result<(), ClientError> {
         let header = LinkHeader { pit_token: asked.pit_token.clone(), ..LinkHeader::default() };
-        self.send(Departing { dialect: data.dialect(), wire: data.wire(), header, nack: None })
+        self.send(OutgoingPacket { dialect: data.dialect(), wire: data.wire(), header, nack: None })
     }
 
     /// Sends an Interest that came with `asked` back.
@@ -204,7 +204,7 @@ impl Connection {
     ) -> Result<(), ClientError> {
         let header = LinkHeader { pit_token: asked.pit_token.clone(), ..LinkHeader::default() };
         let nack = Some(reason);
-        self.send(Departing { dialect: interest.dialect(), wire: interest.wire(), header, nack })
+        self.send(OutgoingPacket { dialect: interest.dialect(), wire: interest.wire(), header, nack })
     }
 
     /// The next packet, with what its last hop tells; waits for it until `until`, for ever if that is
@@ -258,7 +258,7 @@ impl Connection {
         Ok(())
     }
 
-    fn send(&mut self, packet: Departing<'_>) -> Result<(), ClientError> {
+    fn send(&mut self, packet: OutgoingPacket<'_>) -> Result<(), ClientError> {
         if self.waits && !self.has_room() {
             self.flush()?;
         }

@@ -97,16 +97,16 @@ pub struct Fetched {
 #[must_use = "nothing is fetched before it is said where to"]
 pub struct Get<'a, C = &'a mut Client> {
     client: C,
-    order: Order<'a>,
+    request: FetchRequest<'a>,
 }
 
 /// What is to be fetched, and how.
-pub(crate) struct Order<'a> {
+pub(crate) struct FetchRequest<'a> {
     name: Name,
     trust: Trust,
     config: FetchConfig,
     options: FetchOptions,
-    most_bytes: Option<u64>,
+    max_bytes: Option<u64>,
     watch: Box<dyn FnMut(&Progress) -> bool + Send + 'a>,
 }
 
@@ -138,59 +138,59 @@ impl<'a, C> Get<'a, C> {
             discovery: Discovery::MetadataThenPrefix,
             ..FetchConfig::default()
         };
-        let order = Order {
+        let request = FetchRequest {
             name: name.clone(),
             trust,
             config,
             options: FetchOptions::default(),
-            most_bytes: None,
+            max_bytes: None,
             watch: Box::new(|_| true),
         };
-        Get { client, order }
+        Get { client, request }
     }
 
     /// Who fetches, and what.
     #[cfg(feature = "async")]
-    pub(crate) fn into_parts(self) -> (C, Order<'a>) {
-        (self.client, self.order)
+    pub(crate) fn into_parts(self) -> (C, FetchRequest<'a>) {
+        (self.client, self.request)
     }
 
     /// Limits what is kept in memory, if nobody else has.
     pub(crate) fn bounded(mut self) -> Self {
-        self.order.most_bytes.get_or_insert(MAX_IN_MEMORY);
+        self.request.max_bytes.get_or_insert(MAX_IN_MEMORY);
         self
     }
 
     /// Asks as fast as this controller allows, instead of CUBIC.
     pub fn controller(mut self, controller: ControllerSpec) -> Self {
-        self.order.config.transfer.controller = controller;
+        self.request.config.transfer.controller = controller;
         self
     }
 
     /// Works with `config`, but for who verifies, and the dialect, which is the connection's.
     pub fn config(mut self, config: FetchConfig) -> Self {
-        let dialect = self.order.config.dialect;
-        self.order.config = FetchConfig { dialect, verification: Verification::Owner, ..config };
+        let dialect = self.request.config.dialect;
+        self.request.config = FetchConfig { dialect, verification: Verification::Owner, ..config };
         self
     }
 
     /// Goes about it as `options` say.
     pub fn options(mut self, options: FetchOptions) -> Self {
-        self.order.options = options;
+        self.request.options = options;
         self
     }
 
     /// Fails when more than so many bytes come. Without it any number may be written, and 256 MiB kept in
     /// memory.
     pub fn at_most(mut self, bytes: u64) -> Self {
-        self.order.most_bytes = Some(bytes);
+        self.request.max_bytes = Some(bytes);
         self
     }
 
     /// Tells `watch` how far it is, now and then and at every signal; it says whether to go on. It must not
     /// call the client, which may be locked meanwhile.
     pub fn progress(mut self, watch: impl FnMut(&Progress) -> bool + Send + 'a) -> Self {
-        self.order.watch = Box::new(watch);
+        self.request.watch = Box::new(watch);
         self
     }
 }
@@ -225,15 +225,15 @@ impl Get<'_> {
     /// # Errors
     /// As [`Get::into_memory`]; `out` fails.
     pub fn write_to(self, out: &mut dyn Write) -> Result<Fetched, FetchFailure> {
-        let Get { client, order } = self;
-        let (options, (fetch, rest)) = (order.options, order.begin(client.now()));
+        let Get { client, request } = self;
+        let (options, (fetch, rest)) = (request.options, request.begin(client.now()));
         let mut writer = Writer { out, rest };
         let (fetch, outcome) = client.fetch(fetch, &mut writer, &options);
         writer.rest.fetched(&fetch, outcome)
     }
 }
 
-impl<'a> Order<'a> {
+impl<'a> FetchRequest<'a> {
     #[cfg(feature = "async")]
     pub(crate) fn options(&self) -> FetchOptions {
         self.options
@@ -243,8 +243,8 @@ impl<'a> Order<'a> {
     pub(crate) fn begin(self, now: Instant) -> (VerifiedFetch, FetchMonitor<'a>) {
         let verifier = self.trust.into_verifier(self.config.dialect);
         let fetcher = Fetcher::new(self.name.clone(), self.config, now, Clock::seed());
-        let most_bytes = self.most_bytes.unwrap_or(u64::MAX);
-        let rest = FetchMonitor { name: self.name, watch: self.watch, bytes: 0, most_bytes };
+        let max_bytes = self.max_bytes.unwrap_or(u64::MAX);
+        let rest = FetchMonitor { name: self.name, watch: self.watch, bytes: 0, max_bytes };
         (VerifiedFetch::new(fetcher, verifier), rest)
     }
 }
@@ -254,14 +254,14 @@ pub(crate) struct FetchMonitor<'a> {
     name: Name,
     watch: Box<dyn FnMut(&Progress) -> bool + Send + 'a>,
     bytes: u64,
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 impl FetchMonitor<'_> {
     /// Counts what has come, as far as it may be kept.
     pub(crate) fn count(&mut self, segment: &Segment) -> io::Result<()> {
         self.bytes += segment.data.content().len() as u64;
-        if self.bytes > self.most_bytes { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+        if self.bytes > self.max_bytes { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
     }
 
     /// Tells how far it is; says whether to go on.
@@ -275,8 +275,8 @@ impl FetchMonitor<'_> {
         fetch: &VerifiedFetch,
         outcome: Result<(), FetchFailure>,
     ) -> Result<Fetched, FetchFailure> {
-        if self.bytes > self.most_bytes {
-            return Err(FetchFailure::TooLarge(self.most_bytes));
+        if self.bytes > self.max_bytes {
+            return Err(FetchFailure::TooLarge(self.max_bytes));
         }
         outcome?;
         let name = fetch.fetcher().object_name().unwrap_or(&self.name).clone();

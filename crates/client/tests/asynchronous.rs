@@ -121,6 +121,23 @@ fn tasks_fetch_ask_and_serve_at_once_over_one_connection() {
 }
 
 #[test]
+fn a_source_that_serves_no_more_leaves_interests_to_whoever_takes_events() {
+    let (client, peer) = connect(busy_forwarder);
+    run(async move {
+        let client = AsyncClient::over(client);
+        let here = |interest: &Interest| Ok(Reply::Data(reply_to(interest, b"here")));
+        client.serve(&name("/near"), answer_with(here)).await.unwrap();
+        client.stop_serving(&name("/near")).await.unwrap();
+        let question = InterestBuilder::new(name("/far/question"));
+        client.ask(&question, Duration::from_secs(10)).await.unwrap();
+        let Event::Interest { interest, .. } = client.next().await.unwrap() else { panic!("no Interest") };
+        assert_eq!(interest.name(), name("/near/1").as_ref());
+    });
+    let (asked, answered) = peer.join().unwrap();
+    assert_eq!((asked, answered), (1, 0));
+}
+
+#[test]
 fn questions_end_with_a_nack_or_at_their_time_and_what_was_expressed_comes_as_events() {
     let (client, peer) = connect(busy_forwarder);
     run(async move {

@@ -95,6 +95,40 @@ fn a_fetch_answers_every_interest_that_comes_meanwhile() {
 }
 
 #[test]
+fn a_source_that_serves_no_more_leaves_interests_to_whoever_asks_next() {
+    let (mut client, peer) = connect(|mut peer| {
+        let (mut commands, mut answered) = (Vec::new(), 0);
+        while let Some(received) = peer.receive() {
+            if received.packet.first() == Some(&6) {
+                answered += 1;
+                continue;
+            }
+            let command = received.interest();
+            commands.push(command.name().to_string());
+            answer_command(&mut peer, &command, 200);
+            ask(&mut peer, &format!("/near/{}", commands.len()));
+        }
+        (commands, answered)
+    });
+    let near = name("/near");
+    client.serve(&near, answer_with(echo)).unwrap();
+    while client.served(&near).unwrap().data == 0 {
+        client.run(Some(client.now() + Duration::from_millis(10))).unwrap();
+    }
+    client.stop_serving(&near).unwrap();
+    assert_eq!(client.served(&near), None);
+    let Some(Event::Interest { interest, .. }) = client.next(None).unwrap() else { panic!("no Interest") };
+    assert_eq!(interest.name(), name("/near/2").as_ref());
+    drop(client);
+    let (commands, answered) = peer.join().unwrap();
+    assert_eq!((commands.len(), answered), (2, 1));
+    assert!(
+        commands[0].contains("/rib/register/") && commands[1].contains("/rib/unregister/"),
+        "{commands:?}"
+    );
+}
+
+#[test]
 fn what_no_source_answers_and_what_was_expressed_before_is_kept_while_a_fetch_runs() {
     let (mut client, peer) = connect(|mut peer| {
         let first = peer.receive().unwrap().interest();

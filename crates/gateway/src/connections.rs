@@ -146,9 +146,9 @@ impl ConnectionSlot {
     }
 
     /// A request has come: the connection gives no way until what is returned is dropped.
-    pub(crate) fn begin_request(&self) -> UnderWay {
+    pub(crate) fn begin_request(&self) -> RequestGuard {
         self.shared.under_way.fetch_add(1, Ordering::Relaxed);
-        UnderWay(self.shared.clone())
+        RequestGuard(self.shared.clone())
     }
 }
 
@@ -161,9 +161,9 @@ impl Drop for ConnectionSlot {
 
 /// A request of which the response has not gone yet.
 #[derive(Debug)]
-pub(crate) struct UnderWay(Arc<Shared>);
+pub(crate) struct RequestGuard(Arc<Shared>);
 
-impl Drop for UnderWay {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.under_way.fetch_sub(1, Ordering::Relaxed);
     }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
 use crate::access_log::TrackedRequest;
-use crate::connections::UnderWay;
+use crate::connections::RequestGuard;
 use crate::failure::Failure;
 use crate::stream::Stream;
 
@@ -44,7 +44,7 @@ pub(crate) struct Outgoing {
     content: Content,
     ticket: TrackedRequest,
     /// As long as it has not gone, its connection is at work.
-    under_way: Option<UnderWay>,
+    under_way: Option<RequestGuard>,
 }
 
 impl Outgoing {
@@ -53,7 +53,7 @@ impl Outgoing {
     }
 
     /// The same, of a request on a connection that has others beside it.
-    pub(crate) fn holding(mut self, under_way: UnderWay) -> Self {
+    pub(crate) fn holding(mut self, under_way: RequestGuard) -> Self {
         self.under_way = Some(under_way);
         self
     }

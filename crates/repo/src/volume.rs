@@ -120,12 +120,22 @@ pub(crate) struct WrittenRecord {
 
 /// The file of this volume.
 pub(crate) fn file_name(volume: u32) -> String {
-    format!("{volume:08}.volume")
+    name_with(volume, "volume")
 }
 
 /// The number of the volume in this file.
 pub(crate) fn number_of(file_name: &str) -> Option<u32> {
-    let digits = file_name.strip_suffix(".volume")?;
+    number_before(file_name, "volume")
+}
+
+/// The file of this volume that has this suffix.
+pub(crate) fn name_with(volume: u32, suffix: &str) -> String {
+    format!("{volume:08}.{suffix}")
+}
+
+/// The number of the volume that has this file with this suffix.
+pub(crate) fn number_before(file_name: &str, suffix: &str) -> Option<u32> {
+    let digits = file_name.strip_suffix(suffix)?.strip_suffix('.')?;
     (digits.len() == 8).then(|| digits.parse().ok()).flatten()
 }
 

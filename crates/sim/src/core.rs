@@ -11,7 +11,7 @@ use packet::{Dialect, LinkHeader, NameHasher, Packet, PrefixHashes};
 
 use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool};
 use crate::events::in_flight::{AllInFlight, InFlight, OnLink};
-use crate::events::queue::{Alarm, EventQueue, Source};
+use crate::events::queue::{Alarm, EventQueue, EventSource};
 use crate::events::simultaneous::{SimultaneousOrder, Ties};
 use crate::link::Departure;
 use crate::link::services::Framed;
@@ -216,7 +216,7 @@ impl Core {
                 let epoch = channel.epoch;
                 let stage = Stage::Crossing;
                 let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
-                self.queue.plan(arrival.at, channel.rank, Source::Held(held));
+                self.queue.plan(arrival.at, channel.rank, EventSource::Held(held));
                 continue;
             }
             let turn = self.queue.turn(arrival.at, channel.rank);
@@ -280,7 +280,7 @@ impl Core {
                         self.in_flight.get_mut(packet_id).header.congestion_mark = 1;
                     }
                     let rank = channel.rank;
-                    let epoch_turn = self.queue.plan(now + time, rank, Source::Departure(number));
+                    let epoch_turn = self.queue.plan(now + time, rank, EventSource::Departure(number));
                     self.channels[number].departure = Some(epoch_turn);
                     return;
                 }

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
-pub use replacement::{Readers, Replacement, Survives, Writers};
+pub use replacement::{Durability, Readers, Replacement, Writers};
 
 mod replacement;
 

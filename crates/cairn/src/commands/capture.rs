@@ -18,6 +18,7 @@ use thiserror::Error;
 use super::node::fail;
 use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::units::duration;
 
 /// What to capture, and where to.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ to the node's user alone.
 
 Examples:
   cairn capture -w all.pcapng                             every frame of every face, until Ctrl-C
-  cairn capture --face 256 --prefix /lab -w lab.pcapng
+  cairn capture --face 256 --prefix /lab -w lab.pcapng --for 5s
   cairn capture -w - | wireshark -k -i -                  live
 
 Exit codes: 0 done; 1 no node, or the file cannot be written; 2 wrong usage.")]
@@ -42,9 +43,9 @@ pub(crate) struct CaptureArguments {
     /// The file to write, in pcapng; `-` for standard output.
     #[arg(long, short, value_name = "FILE")]
     write: PathBuf,
-    /// Stop after so many seconds; otherwise at Ctrl-C.
-    #[arg(long)]
-    seconds: Option<f64>,
+    /// Stop after this time; otherwise at Ctrl-C.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    time: Option<packet::time::Duration>,
     /// The node's capture socket. Without it, it is looked for beside the unix socket at which the tools
     /// find the forwarder.
     #[arg(long, value_name = "PATH")]
@@ -104,8 +105,7 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
     let request = Request { face: arguments.face.map(FaceId), prefix: arguments.prefix.clone() };
     writeln!(node, "{request}")?;
     node.set_read_timeout(Some(Duration::from_millis(100)))?;
-    let end =
-        arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+    let end = arguments.time.map(|time| Instant::now() + Duration::from_nanos(time.as_nanos()));
     let (mut bytes, mut piece) = (0u64, vec![0; 1 << 16]);
     while end.is_none_or(|end| Instant::now() < end) && !interrupt.came() {
         let read = match node.read(&mut piece) {

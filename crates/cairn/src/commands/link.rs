@@ -78,7 +78,7 @@ struct ConnectLink {
     acknowledged: bool,
     /// Packets that are kept to be sent again.
     #[arg(long, value_name = "PACKETS", default_value_t = Timings::PAPER.sent_packets_capacity)]
-    kept: u32,
+    sent_packets: u32,
     /// How often a packet is sent again.
     #[arg(long, value_name = "COUNT", default_value_t = Timings::PAPER.retry_count)]
     retries: u32,
@@ -123,7 +123,7 @@ impl LinkArguments {
 impl ConnectLink {
     fn request(&self) -> NdnldConnection<'_> {
         let timings = Timings {
-            sent_packets_capacity: self.kept,
+            sent_packets_capacity: self.sent_packets,
             retry_count: self.retries,
             retransmit_time: self.retransmit.max(MILLISECOND),
             acknowledge_time: self.acknowledge.max(MILLISECOND),
@@ -163,7 +163,7 @@ fn show(content: &[u8], as_json: bool) -> Result<(), ToolError> {
                 "host": connection.host,
                 "interface": connection.local_interface,
                 "acknowledged": connection.flags.is_some_and(|flags| flags.ack_requested()),
-                "kept": connection.sent_packets_capacity,
+                "sent_packets": connection.sent_packets_capacity,
                 "retries": connection.retransmit_count,
                 "retransmit_ms": connection.retransmit_millis,
                 "acknowledge_ms": connection.acknowledge_millis,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::OFlags;
-use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
+use trust::whole_file::{self, Durability, Readers, Replacement, Writers};
 
 use super::ToolError;
 
@@ -91,7 +91,7 @@ pub(crate) fn write_by<E: From<io::Error>>(
     }
     let readers = if is_secret { Readers::Owner } else { Readers::Usual };
     // What a command has written may be the only key, or be deleted elsewhere as soon as it ends.
-    Replacement { readers, writers: Writers::Many, survives: Survives::PowerCut }.write_by(&path, fill)
+    Replacement { readers, writers: Writers::Many, durability: Durability::PowerCut }.write_by(&path, fill)
 }
 
 /// Opens what is no file, such as a device or a pipe, for writing. A pipe is waited for until somebody reads

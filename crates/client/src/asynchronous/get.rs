@@ -113,9 +113,9 @@ impl Get<'_, &AsyncClient> {
     /// # Errors
     /// As [`Get::into_memory`]; `out` fails.
     pub async fn write_to(self, out: &mut (impl AsyncWrite + Unpin)) -> Result<Fetched, FetchFailure> {
-        let (client, order) = self.into_parts();
-        let options = order.options();
-        let (fetch, mut rest) = order.begin(client.now());
+        let (client, request) = self.into_parts();
+        let options = request.options();
+        let (fetch, mut rest) = request.begin(client.now());
         let id = client.change(|client| Ok(client.session.begin_fetch(fetch, options.next_hops())))?;
         let running = Running { client, id };
         let outcome = running.drive(&mut rest, &options, out).await;

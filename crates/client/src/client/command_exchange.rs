@@ -15,16 +15,16 @@ use crate::session::Answer;
 /// As long as [`poll`](Self::poll) gives a request, wait for its answer, hand it to
 /// [`handle_answer`](Self::handle_answer), and rest as long as that says.
 #[derive(Debug)]
-pub(crate) struct WhoItIs {
+pub(crate) struct QuestionAboutForwarder {
     /// What errors say that is asked of it.
     pub(super) what: ManagementRequest,
     /// While it is asked.
     retries: Option<Retries>,
 }
 
-impl WhoItIs {
+impl QuestionAboutForwarder {
     pub(super) fn new(what: ManagementRequest) -> Self {
-        WhoItIs { what, retries: None }
+        QuestionAboutForwarder { what, retries: None }
     }
 
     /// Asks; nothing if it is known. The answer is claimed.
@@ -64,7 +64,7 @@ pub(crate) struct CommandExchange {
     command: Command,
     parameters: ControlParameters,
     retries: Retries,
-    who_it_is: WhoItIs,
+    who_it_is: QuestionAboutForwarder,
 }
 
 /// What follows from an answer.
@@ -82,7 +82,7 @@ impl CommandExchange {
             command,
             parameters: parameters.clone(),
             retries: client.retries(),
-            who_it_is: WhoItIs::new(client.management_request(command, parameters)),
+            who_it_is: QuestionAboutForwarder::new(client.management_request(command, parameters)),
         }
     }
 

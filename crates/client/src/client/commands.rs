@@ -7,7 +7,7 @@ use management::{
 use packet::time::{Duration, Instant};
 use packet::{AnyName, Data, DecodeError, Dialect, Interest, Name};
 
-use super::command_exchange::{CommandExchange, ExchangeStep, WhoItIs};
+use super::command_exchange::{CommandExchange, ExchangeStep, QuestionAboutForwarder};
 use super::{Client, WaitOutcome};
 use crate::ccnd::Ccnd;
 use crate::error::{ClientError, Unsendable};
@@ -170,7 +170,7 @@ impl Client {
     /// The forwarder does not answer.
     pub fn ccnd_id(&mut self) -> Result<Option<[u8; 32]>, ClientError> {
         let key = AnyName::new(Dialect::Ccnx, Ccnd::key_name().map_err(Unsendable::from)?);
-        let mut who_it_is = WhoItIs::new(ManagementRequest::Dataset(key));
+        let mut who_it_is = QuestionAboutForwarder::new(ManagementRequest::Dataset(key));
         while let Some(id) = who_it_is.poll(self)? {
             let answer = self.answer(id, &who_it_is.what)?;
             let after = who_it_is.handle_answer(self, answer)?;

@@ -6,8 +6,8 @@ use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash,
 use super::answers::DataMatches;
 use super::arrived_data::{ArrivedData, DataName};
 use super::expiry::remember_nonces;
-use super::sending::{DataFields, Moment, Target, WayOut};
-use super::sharing::Overheard;
+use super::sending::{DataFields, Moment, Outlet, Target};
+use super::sharing::SharedDataOutcome;
 use super::strategy_calls::DataActions;
 use crate::arrival::{Arrival, Reception};
 use crate::batch::answers_due::DueAnswer;
@@ -63,7 +63,7 @@ impl Engine {
         if !self.is_shared(from) {
             return self.accept_data(arrived, &mut Some(data), &found);
         }
-        if let Overheard::GoesOn(object) = self.overhear_data(arrived, &data, &found) {
+        if let SharedDataOutcome::GoesOn(object) = self.overhear_data(arrived, &data, &found) {
             self.accept_data(arrived, &mut Some(data), &found);
             self.release_held(now, from, object);
         }
@@ -356,7 +356,7 @@ impl ReturnPath<'_> {
             cache_policy,
         };
         let to = Target { id: record.face, face: target };
-        WayOut { counters: self.counters, transmits: self.transmits }.send_data(moment, to, on_hand, fields);
+        Outlet { counters: self.counters, transmits: self.transmits }.send_data(moment, to, on_hand, fields);
     }
 }
 

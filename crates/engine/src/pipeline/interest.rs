@@ -2,7 +2,7 @@
 
 use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
-use super::sending::{DataFields, Moment, Target, WayOut};
+use super::sending::{DataFields, Moment, Outlet, Target};
 use super::strategy_calls::{Departure, ForwardingDecision};
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
@@ -236,7 +236,7 @@ impl Engine {
                 return self.share_answer(arrival, interest, data, fields.pit_token);
             }
             let to = Target { id: face, face: target };
-            let out = WayOut { counters: &mut self.counters, transmits: &mut self.transmits };
+            let out = Outlet { counters: &mut self.counters, transmits: &mut self.transmits };
             out.send_data(moment, to, &mut Some(data), fields);
         }
     }

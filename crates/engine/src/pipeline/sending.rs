@@ -37,12 +37,12 @@ pub(super) struct Target<'a> {
 
 /// What of the engine a packet leaves by. Its other parts may be borrowed meanwhile. By value, so that it
 /// need not be in memory at all.
-pub(super) struct WayOut<'a> {
+pub(super) struct Outlet<'a> {
     pub(super) counters: &'a mut EngineCounters,
     pub(super) transmits: &'a mut TransmitQueue,
 }
 
-impl WayOut<'_> {
+impl Outlet<'_> {
     /// Sends Data to one face. The Data is taken from where it is on hand: handed down by value it would be
     /// moved at every step. Nothing is sent where it is no more.
     #[inline(always)]
@@ -53,7 +53,7 @@ impl WayOut<'_> {
         on_hand: &mut Option<Data>,
         fields: DataFields,
     ) {
-        let WayOut { counters, transmits } = self;
+        let Outlet { counters, transmits } = self;
         let Some(data) = on_hand.as_ref() else { return };
         // The face may have changed its language since it asked.
         if target.config.dialect != data.dialect() {

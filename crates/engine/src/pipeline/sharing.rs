@@ -25,7 +25,7 @@ const MAX_FORGOTTEN: usize = 1024;
 
 /// What became of Data that was on a shared link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overheard {
+pub(super) enum SharedDataOutcome {
     /// It was kept for an application, or is held back.
     Taken,
     /// It goes to whoever waits for it; and after it what was held back of its object, if that is asked for.
@@ -359,7 +359,7 @@ impl Engine {
         arrived: ArrivedData<'_>,
         data: &Data,
         found: &DataMatches,
-    ) -> Overheard {
+    ) -> SharedDataOutcome {
         let ArrivedData { now, from: face, name, header } = arrived;
         let own = |id: PendingId| {
             let record = self.tables.pending.get(id).and_then(|entry| entry.out_record(face));
@@ -371,13 +371,13 @@ impl Engine {
             None => object_of(&self.hasher.hash(data.dialect(), data.name().components())),
         };
         let (shared, random) = (&mut self.shared, &mut self.random);
-        let Some(sharing) = shared.get_mut(face) else { return Overheard::GoesOn(None) };
+        let Some(sharing) = shared.get_mut(face) else { return SharedDataOutcome::GoesOn(None) };
         let answer_time = sharing.answer_time(now, name.hash);
         sharing.note_data(now, name.hash);
         let (config, times) = (sharing.config, sharing.times());
         let has_room = is_wanted && sharing.flows.may_hold();
         let flow = object.and_then(|object| sharing.flows.get_mut(object));
-        let Some(flow) = flow else { return Overheard::GoesOn(None) };
+        let Some(flow) = flow else { return SharedDataOutcome::GoesOn(None) };
         let place = LastComponent::of(data.name());
         let is_held = place.as_ref().is_some_and(|place| flow.in_order.is_held(place, data));
         let is_repair = is_held || place.as_ref().is_some_and(|place| flow.in_order.is_lost(place));
@@ -419,7 +419,7 @@ impl Engine {
         if let Some(object) = object.filter(|_| may_ask_more) {
             self.ask_more(now, face, object);
         }
-        if keep || waits { Overheard::Taken } else { Overheard::GoesOn(object) }
+        if keep || waits { SharedDataOutcome::Taken } else { SharedDataOutcome::GoesOn(object) }
     }
 
     /// Sends an answer from the content store by a shared link, unless the Data was there just now. A node

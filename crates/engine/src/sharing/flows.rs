@@ -108,7 +108,7 @@ impl Flow {
     }
 
     /// Others want the object, too.
-    pub(crate) fn note_company(&mut self, now: Instant) {
+    pub(crate) fn note_other_consumers(&mut self, now: Instant) {
         self.company_at = Some(now);
     }
 
@@ -118,7 +118,7 @@ impl Flow {
     }
 
     /// Lets another ask for all.
-    pub(crate) fn yield_to_rival(&mut self, now: Instant) {
+    pub(crate) fn yield_to_other_consumer(&mut self, now: Instant) {
         self.leads_since = None;
         self.foreign_at = Some(now);
     }

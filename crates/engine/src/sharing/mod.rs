@@ -170,13 +170,13 @@ impl Sharing {
             self.unanswered.note(now, name);
         }
         if let Some(flow) = object.and_then(|object| self.flows.get_mut(object)) {
-            flow.note_company(now);
+            flow.note_other_consumers(now);
             let is_lost = place.as_ref().is_some_and(|place| flow.in_order.is_lost(place));
             if let Some(place) = place {
                 flow.in_order.note_asked(now, &place, false, times);
             }
             if is_rival && !is_lost && flow.leads() && yields() {
-                flow.yield_to_rival(now);
+                flow.yield_to_other_consumer(now);
             }
         }
     }

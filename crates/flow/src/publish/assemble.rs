@@ -136,8 +136,8 @@ impl Publication {
         let content_bytes = usize::try_from(range.len_bytes).unwrap_or(0);
         let start = PACKET_HEADER_BYTES + head.len();
         let signature_bytes = SIGNATURE_HEADER_BYTES + self.segment_signer().max_signature_bytes();
-        let most_bytes = start + content_bytes + self.common.signature_info.len() + signature_bytes;
-        let mut memory = memory.take(most_bytes);
+        let max_bytes = start + content_bytes + self.common.signature_info.len() + signature_bytes;
+        let mut memory = memory.take(max_bytes);
         put(&mut memory, PACKET_HEADER_BYTES, &head);
         Ok(OpenSegment { memory, segment, content: start..start + content_bytes })
     }

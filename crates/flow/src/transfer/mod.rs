@@ -217,7 +217,7 @@ impl Transfer {
             failures: VecDeque::new(),
             counters: TransferCounters::default(),
         };
-        transfer.obey(now);
+        transfer.apply_allowance(now);
         transfer
     }
 
@@ -272,7 +272,7 @@ impl Transfer {
         let in_flight = self.in_flight;
         let report = DataReport { number, round_trip, congestion_marked, explicit_rate, route, in_flight };
         self.controller.handle_data(now, &report);
-        self.obey(now);
+        self.apply_allowance(now);
         self.pacer.handle_arrival(now);
         self.detect_losses(now);
         DataOutcome::Wanted
@@ -310,7 +310,7 @@ impl Transfer {
         }
         let in_flight = self.in_flight;
         self.controller.handle_nack(now, &NackReport { number, reason, in_flight });
-        self.obey(now);
+        self.apply_allowance(now);
         self.repeat(now, item, number, RepeatReason::Nack(reason));
         self.pacer.handle_arrival(now);
         self.detect_losses(now);
@@ -346,7 +346,7 @@ impl Transfer {
         self.counters.sent += 1;
         self.counters.repeated += u64::from(attempt > 1);
         self.controller.handle_sent(now, &SentReport { number, in_flight: self.in_flight });
-        self.obey(now);
+        self.apply_allowance(now);
         Some(Request { item, number, attempt })
     }
 
@@ -410,7 +410,7 @@ impl Transfer {
     }
 
     /// Takes over what the controller allows.
-    fn obey(&mut self, now: Instant) {
+    fn apply_allowance(&mut self, now: Instant) {
         self.allowance = self.controller.allowance();
         if self.allowance.rate.is_finite() {
             self.pacer.set_rate(now, self.allowance.rate);
@@ -464,7 +464,7 @@ impl Transfer {
         }
         let loss = LossReport { number: flight.number, evidence, in_flight: self.in_flight };
         self.controller.handle_loss(now, &loss);
-        self.obey(now);
+        self.apply_allowance(now);
         self.repeat(now, flight.item, flight.number, RepeatReason::Lost(evidence));
         if timed_out && flight.number >= self.numbers.backed_off_below {
             self.numbers.backed_off_below = self.numbers.next;

@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
+use trust::whole_file::{self, Durability, Readers, Replacement, Writers};
 
 pub use self::owner::Owner;
 pub(crate) use self::owner::RUN_PREFIX;
@@ -201,7 +201,7 @@ pub(crate) fn write_text(path: &Path, text: String) -> io::Result<()> {
     }
     // Nothing waits for the disk: a run writes thousands of small files, and a power cut ends it anyway.
     let replacement =
-        Replacement { readers: Readers::Usual, writers: Writers::One, survives: Survives::Kill };
+        Replacement { readers: Readers::Usual, writers: Writers::One, durability: Durability::Kill };
     replacement.write(path, text.as_bytes())
 }
 

@@ -17,7 +17,7 @@ use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
-use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
+use trust::whole_file::{self, Durability, Readers, Replacement, Writers};
 
 use super::folder::{RunFolder, RunRecord};
 use crate::analysis::{NetworkCounts, RepeatResult};
@@ -213,7 +213,7 @@ impl RecordFile {
         let whole = self.records.iter().filter_map(|(_, place)| self.bytes.get(place.clone()));
         // A thousand records are put in the place of themselves: no power cut may take them.
         let replacement =
-            Replacement { readers: Readers::Usual, writers: Writers::One, survives: Survives::PowerCut };
+            Replacement { readers: Readers::Usual, writers: Writers::One, durability: Durability::PowerCut };
         replacement.write(path, &whole.collect::<Vec<_>>().concat())
     }
 }

@@ -174,8 +174,8 @@ impl Partial {
         }
         self.storage.put(index, self.fragment_len.unwrap_or(0), data.payload);
         self.arrived += 1;
-        let least_len = self.message_len(self.last_len.unwrap_or(1));
-        if least_len > limits.message_bytes { Err(DropReason::PacketTooLarge) } else { Ok(()) }
+        let min_len = self.message_len(self.last_len.unwrap_or(1));
+        if min_len > limits.message_bytes { Err(DropReason::PacketTooLarge) } else { Ok(()) }
     }
 
     /// Now that the length of all fragments but the last is known, sets up the buffer if it may be allocated.

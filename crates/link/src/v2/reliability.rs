@@ -165,9 +165,9 @@ impl Reliability {
         outgoing: &mut OutgoingStore,
         drops: &mut DropCounters,
     ) -> u64 {
-        let most_bytes = self.config.max_unacknowledged_bytes.saturating_add(waiting_bytes);
+        let max_bytes = self.config.max_unacknowledged_bytes.saturating_add(waiting_bytes);
         while self.window.len() >= self.config.max_unacknowledged_frames
-            || (outgoing.bytes() > most_bytes && !self.window.is_empty())
+            || (outgoing.bytes() > max_bytes && !self.window.is_empty())
         {
             self.forget_oldest(outgoing, drops);
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use formats::printable::printable_path;
 use management::runtime_folder_in;
 use trust::ccnx::{CcnxSigner, DEFAULT_KEY_FILE};
-use trust::whole_file::{Readers, Replacement, Survives, Writers};
+use trust::whole_file::{Durability, Readers, Replacement, Writers};
 use trust::{KeyKind, PrivateKey};
 
 /// Bytes of a file that holds one key, as in a key store.
@@ -80,7 +80,7 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
     let key = PrivateKey::generate(KeyKind::Rsa).map_err(io::Error::other)?;
     let bytes = key.to_pkcs8().map_err(io::Error::other)?;
     let replacement =
-        Replacement { readers: Readers::Owner, writers: Writers::Many, survives: Survives::PowerCut };
+        Replacement { readers: Readers::Owner, writers: Writers::Many, durability: Durability::PowerCut };
     replacement.write(path, &bytes)?;
     tracing::info!("a new key of CCNx is in {}", printable_path(path));
     Ok(bytes)

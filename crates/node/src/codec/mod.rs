@@ -14,7 +14,6 @@ mod ndn;
 mod usual_settings;
 
 use std::borrow::Cow;
-use std::net::SocketAddr;
 
 use engine::Transmit;
 use packet::Dialect;

@@ -28,7 +28,6 @@ use management::StrategyChoice;
 use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, Interest, NackReason, Name, Now};
 
-pub(crate) use face::in_words;
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
     FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceTraffic, UnsupportedFace, UpdateFaceError,

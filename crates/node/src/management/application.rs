@@ -12,7 +12,7 @@ use crate::control::{ControlApplication, FaceEvent, NodeControl, OutgoingInteres
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
         self.open_state();
-        let before = self.state.as_ref().map(|state| state.obeyed().clone()).unwrap_or_default();
+        let before = self.state.as_ref().map(|state| state.carried_out().clone()).unwrap_or_default();
         self.localhost.start(now, &before);
         if let Some(localhop) = &mut self.localhop {
             localhop.start(now, &before);
@@ -80,7 +80,7 @@ impl ControlApplication for NfdManagement {
         if self.rib.expire(now.instant) > 0 {
             self.forget_how_things_were();
         }
-        self.heed_revocations(now, node);
+        self.apply_revocations(now, node);
         self.update_table(node);
         if self.look_at_clock() <= now.instant {
             self.note_times_ahead(now);

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use trust::whole_file::{Readers, Replacement, Survives, Writers};
+use trust::whole_file::{Durability, Readers, Replacement, Writers};
 
 /// One node writes a file, and whoever pulls the plug finds what it was told.
 pub(super) const REPLACEMENT: Replacement =
-    Replacement { readers: Readers::Owner, writers: Writers::One, survives: Survives::PowerCut };
+    Replacement { readers: Readers::Owner, writers: Writers::One, durability: Durability::PowerCut };
 
 /// Gives a file another name, under which no earlier one is lost.
 pub(super) fn set_aside(path: &Path) -> io::Result<PathBuf> {

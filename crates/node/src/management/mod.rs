@@ -205,7 +205,7 @@ impl NfdManagement {
         };
         self.note_times_ahead(now);
         match outcome {
-            Ok(()) => self.obey(node, request, parameters),
+            Ok(()) => self.carry_out_authorized(node, request, parameters),
             Err(AuthorizationError::UnknownKey(key))
                 if self.delegation.concerns(command, scope, key.as_ref()) =>
             {
@@ -232,8 +232,8 @@ impl NfdManagement {
         }
     }
 
-    /// Does what somebody wants who may want it.
-    fn obey(
+    /// Carries out a command of somebody who may give it.
+    fn carry_out_authorized(
         &mut self,
         node: &mut dyn NodeControl,
         request: Request<'_>,
@@ -245,7 +245,7 @@ impl NfdManagement {
         }
         // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his
         // to give or take.
-        if self.heeds_anyone(request.scope)
+        if self.trusts_anyone(request.scope)
             && parameters::face_or_self(&parameters, request.from) != request.from
         {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
@@ -275,7 +275,7 @@ impl NfdManagement {
     }
 
     /// Whether commands of this scope come from neighbours of whom no keys are asked.
-    fn heeds_anyone(&self, scope: CommandScope) -> bool {
+    fn trusts_anyone(&self, scope: CommandScope) -> bool {
         scope == CommandScope::Localhop && matches!(self.localhop, Some(CommandAuthority::Anyone))
     }
 
@@ -295,7 +295,7 @@ impl NfdManagement {
             };
             self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {
-                (Ok(()), Some(parameters)) => self.obey(node, request, parameters),
+                (Ok(()), Some(parameters)) => self.carry_out_authorized(node, request, parameters),
                 (Ok(()), None) => Outcome::NoReply,
                 (Err(refusal), _) => self.refuse(request, &refusal),
             };

@@ -22,7 +22,7 @@ pub struct ReplayGuard {
     pub(super) keys: BTreeMap<Name, History>,
     /// For keys of which nothing is remembered: times up to this are those of commands from before, beside
     /// all from before the start.
-    least_ms: u64,
+    min_ms: u64,
     /// When the node started, by the clock that is never put right.
     started: Option<Instant>,
     /// When the clock was looked at last, and what it said.
@@ -107,7 +107,7 @@ impl ReplayGuard {
             );
         }
         let last_ms = last_ms.min(now.unix.as_millis().saturating_add(Self::AHEAD_MS));
-        self.least_ms = self.least_ms.max(last_ms);
+        self.min_ms = self.min_ms.max(last_ms);
     }
 
     /// Gives the time in a command that is new.
@@ -130,16 +130,16 @@ impl ReplayGuard {
             return refuse("a command of this time was obeyed before the node started; sign anew");
         }
         // The clock was put back since the start.
-        if self.least_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {
-            self.least_ms = now.unix.as_millis();
+        if self.min_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {
+            self.min_ms = now.unix.as_millis();
         }
         let begin_ms = self.begin_ms(now);
         let history = self.keys.get_mut(&key.to_name());
         let history =
             history.filter(|history| now.instant.saturating_since(history.used) <= Self::KEY_LIFETIME);
         let Some(history) = history else {
-            let least_ms = self.least_ms.max(begin_ms);
-            return match time_ms <= least_ms {
+            let min_ms = self.min_ms.max(begin_ms);
+            return match time_ms <= min_ms {
                 true => refuse("the time in the signature is before the start of this node; sign anew"),
                 false => Ok(time_ms),
             };
@@ -209,14 +209,14 @@ impl ReplayGuard {
             let oldest = self.keys.iter().min_by_key(|(_, history)| history.used).map(|(key, _)| key.clone());
             if let Some(forgotten) = oldest.and_then(|oldest| self.keys.remove(&oldest)) {
                 let last_ms = forgotten.recent_ms.last().copied().unwrap_or(0).max(forgotten.until_ms);
-                self.least_ms = self.least_ms.max(last_ms.min(now.unix.as_millis()));
+                self.min_ms = self.min_ms.max(last_ms.min(now.unix.as_millis()));
             }
         }
         let begin_ms = self.begin_ms(now);
-        let until_ms = self.least_ms.max(begin_ms);
+        let until_ms = self.min_ms.max(begin_ms);
         let history = self.keys.entry(key).or_insert_with(|| History {
             until_ms,
-            floor_ms: self.least_ms,
+            floor_ms: self.min_ms,
             recent_ms: BTreeSet::new(),
             used: now.instant,
         });

@@ -66,7 +66,7 @@ impl NfdManagement {
     }
 
     /// Removes the routes of keys that are revoked by now, if it is time to look.
-    pub(super) fn heed_revocations(&mut self, now: Now, node: &mut dyn NodeControl) {
+    pub(super) fn apply_revocations(&mut self, now: Now, node: &mut dyn NodeControl) {
         if now.instant < self.look_at_revocations {
             return;
         }

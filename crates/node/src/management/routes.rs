@@ -70,7 +70,7 @@ impl NfdManagement {
         }
         let holder = holder(node, request.scope, request.from);
         let mut route = route(request.now, face, &parameters, holder);
-        if self.heeds_anyone(request.scope) {
+        if self.trusts_anyone(request.scope) {
             route.cost = route.cost.max(KEYLESS_LEAST_COST);
             // Below the prefix of an application of this host it would hide the application.
             route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
@@ -228,7 +228,7 @@ impl NfdManagement {
 
     /// What routes come behind that somebody so near asks for or announces.
     fn precedence(&self, scope: CommandScope) -> Precedence {
-        if self.heeds_anyone(scope) { Precedence::BehindApplications } else { Precedence::LongestMatch }
+        if self.trusts_anyone(scope) { Precedence::BehindApplications } else { Precedence::LongestMatch }
     }
 
     fn add_route(
@@ -252,7 +252,7 @@ impl NfdManagement {
     /// Works out for some prefixes what they inherit. No command waits for it: one at a short prefix would
     /// cost as much as there are prefixes below.
     pub(super) fn settle_some_heirs(&mut self, node: &mut dyn NodeControl) {
-        if self.rib.settle_heirs(HEIRS_AT_ONCE) > 0 {
+        if self.rib.settle_inheriting(HEIRS_AT_ONCE) > 0 {
             self.update_table(node);
         }
     }

@@ -85,9 +85,9 @@ struct Saved {
     version: u32,
     /// How many routes follow: a file that was cut is noticed.
     routes: usize,
-    /// All commands up to this time count as obeyed.
+    /// All commands up to this time count as carried out.
     last_command_ms: u64,
-    /// Times in commands that were obeyed and ahead of the node's clock.
+    /// Times in commands that were carried out and ahead of the node's clock.
     #[serde(default)]
     command_times_ms: BTreeSet<u64>,
     #[serde(default)]
@@ -103,7 +103,7 @@ pub(super) struct StateFile {
     path: PathBuf,
     times: CommandTimesFile,
     routes: BTreeMap<Key, SavedRoute>,
-    obeyed: CommandTimes,
+    carried_out: CommandTimes,
     max_routes: usize,
     /// When to write; [`Instant::NEVER`] if the file is as it should be.
     write_at: Instant,
@@ -120,12 +120,12 @@ impl StateFile {
             path: path.to_owned(),
             times: CommandTimesFile::beside(path),
             routes: BTreeMap::new(),
-            obeyed: CommandTimes::default(),
+            carried_out: CommandTimes::default(),
             max_routes,
             write_at: Instant::NEVER,
             failing: false,
         };
-        state.times.read_into(&mut state.obeyed)?;
+        state.times.read_into(&mut state.carried_out)?;
         let text = match whole_file::read(path, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(state),
@@ -133,9 +133,9 @@ impl StateFile {
         };
         match understand(&text) {
             Ok(saved) => {
-                state.obeyed.until_ms = state.obeyed.until_ms.max(saved.last_command_ms);
+                state.carried_out.until_ms = state.carried_out.until_ms.max(saved.last_command_ms);
                 for time_ms in saved.command_times_ms {
-                    state.obeyed.insert(time_ms);
+                    state.carried_out.insert(time_ms);
                 }
                 state.routes =
                     saved.route.into_iter().take(max_routes).map(|route| (key(&route), route)).collect();
@@ -158,18 +158,18 @@ impl StateFile {
     }
 
     /// The times in commands that were ahead of the node's clock.
-    pub(super) fn obeyed(&self) -> &CommandTimes {
-        &self.obeyed
+    pub(super) fn carried_out(&self) -> &CommandTimes {
+        &self.carried_out
     }
 
-    /// Writes down at once that commands have said these times, so that they are not obeyed again after a
+    /// Writes down at once that commands have said these times, so that they are not carried out again after a
     /// restart.
     pub(super) fn note_commands(&mut self, now: Now, times_ms: &[u64]) {
-        let known = self.obeyed.clone();
+        let known = self.carried_out.clone();
         for time_ms in times_ms {
-            self.obeyed.insert(*time_ms);
+            self.carried_out.insert(*time_ms);
         }
-        if self.obeyed != known && self.times.write(&self.obeyed).is_err() {
+        if self.carried_out != known && self.times.write(&self.carried_out).is_err() {
             // Here they stand, too, and it says why it cannot be written.
             self.write(now.instant);
         }
@@ -235,7 +235,7 @@ impl StateFile {
     }
 
     fn write(&mut self, now: Instant) {
-        let (last_command_ms, command_times_ms) = writable(&self.obeyed);
+        let (last_command_ms, command_times_ms) = writable(&self.carried_out);
         let route = self.routes();
         let saved = Saved { version: VERSION, routes: route.len(), last_command_ms, command_times_ms, route };
         let text = toml::to_string(&saved).map_err(io::Error::other);
@@ -339,11 +339,11 @@ mod tests {
         let path = folder.join("routes.toml");
         std::fs::write(folder.join("routes.toml.new"), "half of a fi").unwrap();
         let mut state = with(&path, &["/a", "/%00/b"]);
-        state.obeyed = CommandTimes { until_ms: 17, times_ms: BTreeSet::from([18, 30]) };
+        state.carried_out = CommandTimes { until_ms: 17, times_ms: BTreeSet::from([18, 30]) };
         state.write(Instant::ZERO);
         assert!(!folder.join("routes.toml.new").exists());
         let again = StateFile::open(&path, 100).unwrap();
-        assert_eq!((again.routes(), again.obeyed()), (state.routes(), state.obeyed()));
+        assert_eq!((again.routes(), again.carried_out()), (state.routes(), state.carried_out()));
     }
 
     #[test]
@@ -399,8 +399,8 @@ mod tests {
         }
         assert!(std::fs::read(&path).unwrap() == marked, "the routes are not written again");
         let again = StateFile::open(&path, 100).unwrap();
-        assert_eq!((again.routes(), again.obeyed()), (state.routes(), state.obeyed()));
-        assert!(again.obeyed().until_ms > 2100 && again.obeyed().times_ms.contains(&2200));
+        assert_eq!((again.routes(), again.carried_out()), (state.routes(), state.carried_out()));
+        assert!(again.carried_out().until_ms > 2100 && again.carried_out().times_ms.contains(&2200));
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl VerificationService {
     }
 
     fn take(&mut self, sample: Sample) {
-        self.heed_revocations();
+        self.apply_revocations();
         let number = self.next_number;
         self.next_number += 1;
         let (data, now) = (sample.data.clone(), self.now());
@@ -171,7 +171,7 @@ impl VerificationService {
     }
 
     /// Begins anew if keys have been revoked since: nothing that was believed before is.
-    fn heed_revocations(&mut self) {
+    fn apply_revocations(&mut self) {
         let now = self.clock.now();
         if now.saturating_since(self.looked_at) < LOOK_FOR_REVOCATIONS {
             return;

@@ -317,7 +317,7 @@ fn others_are_answered_while_a_change_at_the_root_reaches_all_prefixes_below() {
         let changes = manager.node.batches.iter().sum::<usize>() - before;
         assert!(changes <= 2, "{changes}");
     }
-    assert_eq!(manager.management.rib().heirs_settled(), 0);
+    assert_eq!(manager.management.rib().inheriting_settled(), 0);
     take(&mut manager, Operator("/", 0));
     let mut turns = 0;
     while manager.management.rib().is_behind() {

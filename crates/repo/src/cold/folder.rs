@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use trust::whole_file::{Readers, Replacement, Survives, Writers};
+use trust::whole_file::{Durability, Readers, Replacement, Writers};
 
 use super::{Bucket, UploadBody};
 
@@ -14,7 +14,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 /// An object has one writer, and is kept when its writer says so.
 const REPLACEMENT: Replacement =
-    Replacement { readers: Readers::Usual, writers: Writers::One, survives: Survives::PowerCut };
+    Replacement { readers: Readers::Usual, writers: Writers::One, durability: Durability::PowerCut };
 
 /// Objects as files of a folder.
 #[derive(Clone, Debug)]

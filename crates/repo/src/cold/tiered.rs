@@ -11,7 +11,7 @@ use packet::random::Random;
 use super::stub::Stub;
 use super::{Bucket, UploadBody};
 use crate::disk::{Disk, DiskFile, FolderLock};
-use crate::volume;
+use crate::volume::{self, name_with, number_before};
 
 /// The stub of a volume that lives elsewhere.
 const COLD: &str = "cold";
@@ -80,19 +80,9 @@ enum Tier {
     Cold(Arc<Stub>),
 }
 
-fn stub_name(volume: u32, suffix: &str) -> String {
-    format!("{volume:08}.{suffix}")
-}
-
-/// The volume of a stub with this suffix.
-fn volume_of(file_name: &str, suffix: &str) -> Option<u32> {
-    let digits = file_name.strip_suffix(suffix)?.strip_suffix('.')?;
-    (digits.len() == 8).then(|| digits.parse().ok()).flatten()
-}
-
 /// Whether this is the stub of a volume that lives elsewhere. A [`TieredDisk`] shows nobody such a file.
 pub(crate) fn is_stub(file_name: &str) -> bool {
-    volume_of(file_name, COLD).is_some()
+    number_before(file_name, COLD).is_some()
 }
 
 impl TieredDisk {
@@ -169,7 +159,7 @@ impl TieredDisk {
             let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
             format!("{:016x}{:016x}", random.next_u64(), random.next_u64())
         };
-        let stub_file = stub_name(number, UPLOADING);
+        let stub_file = name_with(number, UPLOADING);
         // Until the object of an earlier attempt is gone, its stub must not be overwritten.
         if self.state().orphans.contains_key(&stub_file) {
             self.remove_orphans();
@@ -216,7 +206,7 @@ impl TieredDisk {
     /// fails, and is done again. False if nobody wants the volume any longer.
     fn finish_migration(&self, number: u32, file: &Arc<TieredFile>, stub: Arc<Stub>) -> io::Result<bool> {
         stub.sync()?;
-        let (uploading, cold) = (stub_name(number, UPLOADING), stub_name(number, COLD));
+        let (uploading, cold) = (name_with(number, UPLOADING), name_with(number, COLD));
         let mut state = self.state();
         if !state.files.get(&number).is_some_and(|known| Arc::ptr_eq(known, file)) {
             state.orphans.insert(uploading, stub.object.clone());
@@ -258,12 +248,13 @@ impl TieredDisk {
         // What was renamed before the last end is so for good, before anything is removed that it replaces.
         self.base.sync_folder()?;
         let names = self.base.list()?;
-        let of =
-            |suffix| names.iter().filter_map(move |name| volume_of(name, suffix)).collect::<BTreeSet<u32>>();
+        let of = |suffix| {
+            names.iter().filter_map(move |name| number_before(name, suffix)).collect::<BTreeSet<u32>>()
+        };
         let mut state = State::default();
         for number in of(COLD) {
             // Without a stub there is no volume: what lay in it is missing.
-            let Some(stub) = Stub::open(&*self.base, &stub_name(number, COLD))? else { continue };
+            let Some(stub) = Stub::open(&*self.base, &name_with(number, COLD))? else { continue };
             state.files.insert(number, Arc::new(self.file(Tier::Cold(Arc::new(stub)))));
             // The stub was durable before the file was to be removed.
             if names.contains(&volume::file_name(number)) {
@@ -272,7 +263,7 @@ impl TieredDisk {
         }
         for suffix in [UPLOADING, REMOVED] {
             for number in of(suffix) {
-                let file_name = stub_name(number, suffix);
+                let file_name = name_with(number, suffix);
                 let stub = Stub::open(&*self.base, &file_name)?;
                 // Where the stub is there by its other name, too, the object is in use.
                 match stub.filter(|_| !state.files.contains_key(&number)) {
@@ -310,8 +301,9 @@ impl Disk for TieredDisk {
 
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = self.base.list()?;
-        names
-            .retain(|name| [COLD, UPLOADING, REMOVED].iter().all(|suffix| volume_of(name, suffix).is_none()));
+        names.retain(|name| {
+            [COLD, UPLOADING, REMOVED].iter().all(|suffix| number_before(name, suffix).is_none())
+        });
         for (number, file) in &self.state().files {
             let name = volume::file_name(*number);
             if file.is_remote() && !names.contains(&name) {
@@ -331,14 +323,14 @@ impl Disk for TieredDisk {
         let tier = state.files.get(&number).map(|file| file.tier().clone());
         match tier {
             Some(Tier::Cold(stub)) => {
-                let removed = stub_name(number, REMOVED);
-                self.base.rename(&stub_name(number, COLD), &removed)?;
+                let removed = name_with(number, REMOVED);
+                self.base.rename(&name_with(number, COLD), &removed)?;
                 state.orphans.insert(removed, stub.object.clone());
             }
             // Of one that is being moved the object is removed when it is there.
-            Some(Tier::Migrating(_, stub)) if self.base.list()?.contains(&stub_name(number, COLD)) => {
-                let removed = stub_name(number, REMOVED);
-                self.base.rename(&stub_name(number, COLD), &removed)?;
+            Some(Tier::Migrating(_, stub)) if self.base.list()?.contains(&name_with(number, COLD)) => {
+                let removed = name_with(number, REMOVED);
+                self.base.rename(&name_with(number, COLD), &removed)?;
                 state.orphans.insert(removed, stub.object.clone());
                 self.base.remove(name)?;
             }

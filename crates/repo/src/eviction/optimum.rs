@@ -114,7 +114,7 @@ mod tests {
     use packet::random::Random;
 
     #[test]
-    fn belady_on_a_trace_done_by_hand() {
+    fn belady_evicts_on_a_trace_what_was_found_by_hand() {
         let trace: Vec<Request> =
             [1, 2, 3, 1, 2, 4, 1, 2].into_iter().map(|key| Request { key, bytes: 1 }).collect();
         assert_eq!(schedule(&trace, 2, 0), 4);

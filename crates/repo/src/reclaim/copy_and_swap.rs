@@ -18,7 +18,7 @@ const COPIED_IN_A_STEP: usize = 1 << 20;
 
 /// What happens to requests while a deletion is going on. New content is refused in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhileDeleting {
+pub enum ServiceDuringDeletion {
     /// None is served, as when one process does both.
     Stop,
     /// A read-only copy of the repository goes on serving from the old repofile.
@@ -29,7 +29,7 @@ pub enum WhileDeleting {
 #[derive(Debug)]
 pub struct CopyAndSwap {
     disk: Arc<dyn Disk>,
-    while_deleting: WhileDeleting,
+    while_deleting: ServiceDuringDeletion,
     tree_file: Arc<dyn DiskFile>,
     tree: Database,
     repofile: Arc<dyn DiskFile>,
@@ -81,7 +81,7 @@ impl CopyAndSwap {
     /// What the disk says.
     pub fn new(
         disk: &Arc<dyn Disk>,
-        while_deleting: WhileDeleting,
+        while_deleting: ServiceDuringDeletion,
         cache_bytes: usize,
     ) -> Result<Self, ReclaimError> {
         let tree_file = disk.open("tree.redb", true)?;
@@ -208,7 +208,7 @@ impl Reclaim for CopyAndSwap {
 
     fn read(&self, object: u64, segment: u32) -> Result<Option<Vec<u8>>, ReclaimError> {
         if let Some(deletion) = &self.deletion {
-            if self.while_deleting == WhileDeleting::Stop {
+            if self.while_deleting == ServiceDuringDeletion::Stop {
                 return Err(ReclaimError::Deleting);
             }
             // What goes is found by object; the list may be long, but it is only looked at here.

@@ -14,7 +14,7 @@ mod holes;
 use std::fmt;
 use std::io;
 
-pub use copy_and_swap::{CopyAndSwap, WhileDeleting};
+pub use copy_and_swap::{CopyAndSwap, ServiceDuringDeletion};
 pub use database::PayloadDatabase;
 pub use files::{FilePerObject, FilePerSegment};
 pub use holes::PunchHoles;

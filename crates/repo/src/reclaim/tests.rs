@@ -8,7 +8,7 @@ use packet::random::Random;
 fn all(disk: &Arc<dyn Disk>) -> Vec<Box<dyn Reclaim>> {
     vec![
         Box::new(PunchHoles::new(disk).unwrap()),
-        Box::new(CopyAndSwap::new(disk, WhileDeleting::ServeReadOnly, 1 << 20).unwrap()),
+        Box::new(CopyAndSwap::new(disk, ServiceDuringDeletion::ServeReadOnly, 1 << 20).unwrap()),
         Box::new(FilePerObject::new(disk)),
         Box::new(FilePerSegment::new(disk)),
         Box::new(PayloadDatabase::new(disk, 1 << 20).unwrap()),
@@ -60,7 +60,7 @@ fn all_layouts_hold_what_a_map_holds_and_serve_what_stays_while_they_delete() {
 #[test]
 fn copy_and_swap_takes_nothing_while_it_sorts_copies_and_cleans_up() {
     let disk: Arc<dyn Disk> = Arc::new(SimulatedDisk::new(1));
-    for while_deleting in [WhileDeleting::Stop, WhileDeleting::ServeReadOnly] {
+    for while_deleting in [ServiceDuringDeletion::Stop, ServiceDuringDeletion::ServeReadOnly] {
         let mut layout = CopyAndSwap::new(&disk, while_deleting, 1 << 20).unwrap();
         (0..4).for_each(|object| layout.insert(object, 0, &wire(object, 0)).unwrap());
         layout.commit().unwrap();
@@ -72,7 +72,7 @@ fn copy_and_swap_takes_nothing_while_it_sorts_copies_and_cleans_up() {
             if phase == Phase::Idle {
                 break;
             }
-            assert_eq!(is_served, while_deleting == WhileDeleting::ServeReadOnly);
+            assert_eq!(is_served, while_deleting == ServiceDuringDeletion::ServeReadOnly);
             phases.push(phase);
             let refused = matches!(layout.insert(9, 0, b"x"), Err(ReclaimError::Deleting));
             assert_eq!(refused, phase != Phase::CleanUp);

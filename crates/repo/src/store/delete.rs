@@ -34,7 +34,7 @@ pub struct Deleted {
 }
 
 /// Segments that an object has lost.
-pub(super) struct TakenOut {
+pub(super) struct RemovedSegments {
     /// Where they lie.
     pub(super) runs: Vec<Extent>,
     /// Bytes of what the object has left.
@@ -193,7 +193,9 @@ impl Store {
     }
 
     pub(super) fn forget_segments(&mut self, id: ObjectId, first: u32, last: u32) {
-        let Some(TakenOut { runs, bytes_left, is_empty }) = self.take_out(id, first, last) else { return };
+        let Some(RemovedSegments { runs, bytes_left, is_empty }) = self.take_out(id, first, last) else {
+            return;
+        };
         if let Some(policy) = &mut self.objects.eviction {
             policy.grow(id, bytes_left);
         }
@@ -204,7 +206,7 @@ impl Store {
     }
 
     /// Takes segments out of an object; `None` if there is no such object.
-    pub(super) fn take_out(&mut self, id: ObjectId, first: u32, last: u32) -> Option<TakenOut> {
+    pub(super) fn take_out(&mut self, id: ObjectId, first: u32, last: u32) -> Option<RemovedSegments> {
         let object = self.objects.catalogue.get_mut(id)?;
         let mut runs = Vec::new();
         object.extents.remove(first, last, &mut runs);
@@ -212,6 +214,6 @@ impl Store {
         object.bytes = object.bytes.saturating_sub(lost);
         self.objects.bytes = self.objects.bytes.saturating_sub(lost);
         self.unindexed.dirty.insert(id);
-        Some(TakenOut { runs, bytes_left: object.bytes, is_empty: object.extents.is_empty() })
+        Some(RemovedSegments { runs, bytes_left: object.bytes, is_empty: object.extents.is_empty() })
     }
 }

@@ -32,7 +32,7 @@ pub use workload::WorkloadConsumer;
 
 use crate::arena::{AppId, NodeId, PacketId};
 use crate::core::Core;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::trace::{Delay, ValueRecord};
 
 /// A program on a node. All methods have a default that does nothing, so a new application writes down what
@@ -188,7 +188,7 @@ impl<'a> Context<'a> {
         let attachment = &mut self.core.attachments[self.application];
         let clock = &self.core.nodes[attachment.node].clock;
         let at = clock.when(reading).max(self.core.now);
-        attachment.alarm.set(&mut self.core.queue, at, Source::Application(self.application));
+        attachment.alarm.set(&mut self.core.queue, at, EventSource::Application(self.application));
     }
 
     /// Asks to be called when so much time has passed on the clock of the node.

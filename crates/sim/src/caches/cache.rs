@@ -7,7 +7,7 @@ use engine::Eviction;
 use crate::arena::{Arena, Id as _, ObjectId, SlotId};
 
 /// An object that has come.
-pub(super) struct TakenIn {
+pub(super) struct Insertion {
     /// Where it is.
     pub(super) slot: SlotId,
     /// The object that has left for it.
@@ -30,12 +30,12 @@ impl<E: Eviction> Cache<E> {
 
     /// Takes in an object that is not here; `None` if there is no room for any.
     #[inline(always)]
-    pub(super) fn take_in(&mut self, object: ObjectId) -> Option<TakenIn> {
+    pub(super) fn take_in(&mut self, object: ObjectId) -> Option<Insertion> {
         let taken_in = if (self.objects.len() as u64) < u64::from(self.capacity) {
-            TakenIn { slot: self.objects.push(object), gone: None }
+            Insertion { slot: self.objects.push(object), gone: None }
         } else {
             let slot = SlotId(self.policy.evict()?);
-            TakenIn { slot, gone: Some(mem::replace(&mut self.objects[slot], object)) }
+            Insertion { slot, gone: Some(mem::replace(&mut self.objects[slot], object)) }
         };
         self.policy.insert(taken_in.slot.0, key_of(object));
         Some(taken_in)

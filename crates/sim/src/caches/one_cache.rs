@@ -5,7 +5,7 @@ use std::hint;
 use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 use packet::random::{Random, Zipf};
 
-use super::cache::{Cache, TakenIn, key_of};
+use super::cache::{Cache, Insertion, key_of};
 use super::requests::{BATCH, Batch, Requests, in_batches};
 use crate::arena::{Arena, ObjectId, SlotId};
 
@@ -162,7 +162,7 @@ impl<E: Eviction> Study<E> {
 
     #[inline]
     fn take_in(&mut self, object: ObjectId) {
-        let Some(TakenIn { slot, gone }) = self.cache.take_in(object) else { return };
+        let Some(Insertion { slot, gone }) = self.cache.take_in(object) else { return };
         if let Some(gone) = gone {
             self.slots[gone] = ABSENT;
         }

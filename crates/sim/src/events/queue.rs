@@ -13,7 +13,7 @@ use crate::events::rank::{NUMBERS, Rank};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum EventSource {
     /// The first packet under way in one direction of a link arrives.
     Channel(ChannelId),
     /// A queue in front of one direction of a link sends its next packet.
@@ -83,7 +83,7 @@ impl Turn {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) turn: Turn,
-    pub(crate) source: Source,
+    pub(crate) source: EventSource,
 }
 
 const ARITY: usize = 4;
@@ -146,7 +146,7 @@ impl EventQueue {
     }
 
     /// Plans something for a time; gives its turn.
-    pub(crate) fn plan(&mut self, at: Instant, rank: Rank, source: Source) -> Turn {
+    pub(crate) fn plan(&mut self, at: Instant, rank: Rank, source: EventSource) -> Turn {
         let turn = self.turn(at, rank);
         self.push(turn, source);
         turn
@@ -154,7 +154,7 @@ impl EventQueue {
 
     /// Adds an event with a turn that was taken before.
     #[inline]
-    pub(crate) fn push(&mut self, turn: Turn, source: Source) {
+    pub(crate) fn push(&mut self, turn: Turn, source: EventSource) {
         let event = Event { turn, source };
         let mut place = self.heap.len();
         self.heap.push(event);
@@ -240,7 +240,7 @@ impl Alarm {
 
     /// Sets the time, or puts the alarm off with [`Instant::NEVER`].
     #[inline]
-    pub(crate) fn set(&mut self, queue: &mut EventQueue, at: Instant, source: Source) {
+    pub(crate) fn set(&mut self, queue: &mut EventQueue, at: Instant, source: EventSource) {
         self.wanted = at;
         if at != Instant::NEVER && self.queued.is_none_or(|queued| at < queued.at) {
             self.queued = Some(queue.plan(at, self.rank, source));
@@ -261,7 +261,7 @@ impl Alarm {
     /// Whether the alarm goes off with the event of this turn. If it was set to later meanwhile, it is queued
     /// again.
     #[inline]
-    pub(crate) fn goes_off(&mut self, queue: &mut EventQueue, turn: Turn, source: Source) -> bool {
+    pub(crate) fn goes_off(&mut self, queue: &mut EventQueue, turn: Turn, source: EventSource) -> bool {
         if self.queued != Some(turn) {
             return false;
         }
@@ -299,12 +299,15 @@ mod tests {
             if random.below(100) < 55 {
                 let at = Instant::from_nanos(now + random.below(20));
                 let rank = order.of_node(NodeId(number % 7));
-                let turn = queue.plan(at, rank, Source::Channel(ChannelId(number)));
+                let turn = queue.plan(at, rank, EventSource::Channel(ChannelId(number)));
                 model.insert((turn, number));
             } else if random.below(2) == 0 {
                 let expected = model.pop_first();
                 let found = queue.pop().map(|event| (event.turn, event.source));
-                assert_eq!(found, expected.map(|(turn, number)| (turn, Source::Channel(ChannelId(number)))));
+                assert_eq!(
+                    found,
+                    expected.map(|(turn, number)| (turn, EventSource::Channel(ChannelId(number))))
+                );
                 now = found.map_or(now, |(turn, _)| turn.at.as_nanos());
             } else if let Some((first, number)) = model.pop_first() {
                 let later = first.at + packet::time::Duration::from_nanos(random.below(30));
@@ -322,7 +325,7 @@ mod tests {
         let mut queue = EventQueue::default();
         let mut alarm = Alarm::default();
         for at in [50, 10, 30, 40, 20] {
-            alarm.set(&mut queue, Instant::from_nanos(at), Source::Plan(PlanId(0)));
+            alarm.set(&mut queue, Instant::from_nanos(at), EventSource::Plan(PlanId(0)));
         }
         let mut gone_off = Vec::new();
         while let Some(event) = queue.pop() {
@@ -331,8 +334,8 @@ mod tests {
             }
         }
         assert_eq!(gone_off, [20]);
-        alarm.set(&mut queue, Instant::from_nanos(60), Source::Plan(PlanId(0)));
-        alarm.set(&mut queue, Instant::NEVER, Source::Plan(PlanId(0)));
+        alarm.set(&mut queue, Instant::from_nanos(60), EventSource::Plan(PlanId(0)));
+        alarm.set(&mut queue, Instant::NEVER, EventSource::Plan(PlanId(0)));
         while let Some(event) = queue.pop() {
             assert!(!alarm.goes_off(&mut queue, event.turn, event.source));
         }

@@ -9,7 +9,7 @@
 use packet::random::Random;
 
 use crate::arena::{AppId, NodeId};
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::events::rank::Rank;
 
 /// In which order things happen that happen at one instant at different nodes. What one node, or one
@@ -67,7 +67,7 @@ const MAX_TOUCHED: usize = 64;
 pub(crate) struct Ties {
     pub(crate) any: bool,
     /// What happened first at the present instant. Mostly it is alone, and nobody looks at it.
-    first: Option<Source>,
+    first: Option<EventSource>,
     /// What happened at the present instant to whom, if there is more than one thing.
     touched: Vec<(NodeId, Cause)>,
 }
@@ -80,12 +80,12 @@ impl Ties {
 
     /// The first thing happens at another instant.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, source: Source) {
+    pub(crate) fn begin(&mut self, source: EventSource) {
         self.first = Some(source);
     }
 
     /// Something else happens at the present instant: gives what happened first, unless it was asked for.
-    pub(crate) fn take_first(&mut self) -> Option<Source> {
+    pub(crate) fn take_first(&mut self) -> Option<EventSource> {
         let first = self.first.take();
         if first.is_some() {
             self.touched.clear();

@@ -9,7 +9,7 @@ use super::flights::{Flight, Flights};
 use super::{ChannelCounters, LinkConfig, LinkDropReason, QueueLength};
 use crate::arena::{ChannelId, EndId, FramedId, LinkId, PacketId};
 use crate::events::in_flight::OnLink;
-use crate::events::queue::{EventQueue, Source, Turn};
+use crate::events::queue::{EventQueue, EventSource, Turn};
 use crate::events::rank::Rank;
 
 /// One direction of a link: from one end to the other, or to all others.
@@ -216,7 +216,7 @@ impl Channel {
     #[inline(always)]
     pub(crate) fn fly(&mut self, number: ChannelId, flight: Flight, queue: &mut EventQueue) {
         if self.flights.is_empty() {
-            queue.push(flight.turn, Source::Channel(number));
+            queue.push(flight.turn, EventSource::Channel(number));
         }
         self.flights.push(flight);
     }

@@ -9,7 +9,7 @@ use crate::application::{Application, Context};
 use crate::arena::{AppId, EndId, Id, LinkId, NodeId, PlanId};
 use crate::core::End;
 use crate::error::SimError;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::link::LinkConfig;
 use crate::network::{Network, Plan};
 use crate::node::Peer;
@@ -39,7 +39,7 @@ impl Network {
         self.next_plan = self.next_plan.wrapping_add(1);
         self.plans.insert(number, plan);
         let rank = self.core.order.of_owner();
-        self.core.queue.plan(time.max(self.core.now), rank, Source::Plan(number));
+        self.core.queue.plan(time.max(self.core.now), rank, EventSource::Plan(number));
     }
 
     pub(crate) fn carry_out(&mut self, number: PlanId) {

@@ -3,7 +3,7 @@
 use crate::arena::{ChannelId, EndId, FrameId, FramedId, Id, PacketId};
 use crate::core::Core;
 use crate::events::in_flight::OnLink;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::link::services::Delivered;
 use crate::link::{LinkDropReason, Offer};
 
@@ -50,7 +50,7 @@ impl Core {
         }
         let framed = &mut self.framed[number];
         let deadline = framed.next_deadline();
-        framed.alarm.set(&mut self.queue, deadline, Source::Framed(number));
+        framed.alarm.set(&mut self.queue, deadline, EventSource::Framed(number));
     }
 
     /// Offers a frame to the link that its face leads to.

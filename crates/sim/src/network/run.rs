@@ -10,7 +10,7 @@ use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, Packe
 use crate::core::{Attachment, Core, End, HeldPacket, Stage};
 use crate::error::SimError;
 use crate::events::in_flight::{InFlight, OnLink};
-use crate::events::queue::{Event, Source};
+use crate::events::queue::{Event, EventSource};
 use crate::link::services::Delivered;
 use crate::link::{Channel, Flight, LinkDropReason};
 use crate::network::Network;
@@ -93,7 +93,7 @@ impl Network {
         if self.core.events_at_this_instant > MAX_EVENTS_AT_ONE_INSTANT {
             return Err(SimError::TimeStandsStill(turn.at));
         }
-        if let Source::Channel(channel) = source {
+        if let EventSource::Channel(channel) = source {
             let core = &mut self.core;
             let crossed = &mut core.channels[channel];
             match crossed.flights.first() {
@@ -120,14 +120,14 @@ impl Network {
     fn handle(&mut self, Event { turn, source }: Event) {
         let core = &mut self.core;
         match source {
-            Source::Channel(_) => {}
-            Source::Departure(channel) => {
+            EventSource::Channel(_) => {}
+            EventSource::Departure(channel) => {
                 if core.channels[channel].departure == Some(turn) {
                     core.channels[channel].departure = None;
                     core.end_departure(channel);
                 }
             }
-            Source::Engine(node) => {
+            EventSource::Engine(node) => {
                 let slot = &mut core.nodes[node];
                 let Some(engine) = &mut slot.engine else { return };
                 if slot.alarm.goes_off(&mut core.queue, turn, source) {
@@ -135,7 +135,7 @@ impl Network {
                     self.settle_engine(node);
                 }
             }
-            Source::Processor(node) => {
+            EventSource::Processor(node) => {
                 let waiting = core.nodes[node].processor.as_mut().map(|part| &mut part.waiting);
                 if let Some(waiting) = waiting
                     && waiting.front().is_some_and(|(due, ..)| *due == turn)
@@ -144,13 +144,13 @@ impl Network {
                     self.process(node, face, packet_id);
                 }
             }
-            Source::Application(application) => {
+            EventSource::Application(application) => {
                 let alarm = &mut core.attachments[application].alarm;
                 if alarm.goes_off(&mut core.queue, turn, source) {
                     self.call(application, |application, context| application.handle_timer(context));
                 }
             }
-            Source::Held(place) => {
+            EventSource::Held(place) => {
                 let Some(held) = core.held.take(place) else { return };
                 if core.channels[held.channel].epoch == held.epoch {
                     self.go_on(held);
@@ -158,13 +158,13 @@ impl Network {
                     core.in_flight.discard(held.carried);
                 }
             }
-            Source::Framed(number) => {
+            EventSource::Framed(number) => {
                 if core.framed[number].alarm.goes_off(&mut core.queue, turn, source) {
                     let delivered = core.wake_framed(number);
                     self.deliver(number, delivered);
                 }
             }
-            Source::Plan(number) => self.carry_out(number),
+            EventSource::Plan(number) => self.carry_out(number),
         }
     }
 
@@ -262,7 +262,7 @@ impl Network {
         let Some(processor) = &mut core.nodes[node].processor else { return };
         match processor.admit(core.now, by, core.in_flight.get(packet_id).kind()) {
             Some(done) => {
-                let turn = core.queue.plan(done, rank, Source::Processor(node));
+                let turn = core.queue.plan(done, rank, EventSource::Processor(node));
                 processor.waiting.push_back((turn, packet_id, face));
             }
             None => {
@@ -369,7 +369,7 @@ impl Network {
 
     #[inline(never)]
     fn set_engine_alarm(&mut self, number: NodeId, at: Instant) {
-        self.core.nodes[number].alarm.set(&mut self.core.queue, at, Source::Engine(number));
+        self.core.nodes[number].alarm.set(&mut self.core.queue, at, EventSource::Engine(number));
     }
 
     /// Takes a packet to where a face leads.
@@ -475,7 +475,7 @@ impl Network {
         for number in new {
             self.call(number, |application, context| application.start(context));
             if !self.core.outbox.is_empty() && !self.core.ties.any {
-                self.core.note_simultaneous(Source::Application(number));
+                self.core.note_simultaneous(EventSource::Application(number));
             }
             self.deliver_outbox();
         }

@@ -11,7 +11,7 @@ use crate::arena::{ChannelId, EndId, PacketId};
 use crate::core::{Core, HeldPacket, Stage};
 use crate::dialect::read_frame;
 use crate::events::in_flight::OnLink;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::link::LinkDropReason;
 
 /// Something that a tap is shown, and where.
@@ -135,7 +135,7 @@ impl Core {
         let epoch = self.channels[channel].epoch;
         let held = self.held.add(Some(HeldPacket { channel, epoch, end, carried, stage }));
         let rank = self.channels[channel].rank;
-        self.queue.plan(self.now + span, rank, Source::Held(held));
+        self.queue.plan(self.now + span, rank, EventSource::Held(held));
     }
 
     /// Puts what a tap has made of a packet in its place.

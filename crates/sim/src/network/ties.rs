@@ -2,14 +2,14 @@
 
 use crate::arena::{ChannelId, EndId, FramedId, Id};
 use crate::core::Core;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::events::simultaneous::Cause;
 
 impl Core {
     /// Something else happens at the present instant, and there was no tie so far.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_simultaneous(&mut self, source: Source) {
+    pub(crate) fn note_simultaneous(&mut self, source: EventSource) {
         if let Some(first) = self.ties.take_first() {
             self.touch_by(first);
         }
@@ -25,25 +25,25 @@ impl Core {
         }
     }
 
-    fn touch_by(&mut self, source: Source) {
+    fn touch_by(&mut self, source: EventSource) {
         match source {
-            Source::Channel(channel) => self.touch_ends(channel, false),
-            Source::Departure(channel) => self.touch_ends(channel, true),
-            Source::Engine(node) | Source::Processor(node) => {
+            EventSource::Channel(channel) => self.touch_ends(channel, false),
+            EventSource::Departure(channel) => self.touch_ends(channel, true),
+            EventSource::Engine(node) | EventSource::Processor(node) => {
                 self.ties.touch(node, Cause::Node(node));
             }
-            Source::Application(application) => {
+            EventSource::Application(application) => {
                 let node = self.attachments[application].node;
                 self.ties.touch(node, Cause::Application(application));
             }
-            Source::Held(place) => {
+            EventSource::Held(place) => {
                 if let Some(held) = self.held.get(place) {
                     self.touch_ends(held.channel, true);
                 }
             }
-            Source::Framed(framed) => self.touch_framed(framed),
+            EventSource::Framed(framed) => self.touch_framed(framed),
             // It may change anything.
-            Source::Plan(_) => self.ties.any = true,
+            EventSource::Plan(_) => self.ties.any = true,
         }
     }
 

@@ -31,7 +31,7 @@ use packet::time::{Duration, Instant};
 
 use self::partition::Partition;
 use crate::error::SimError;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::network::Network;
 use crate::network::cores::Cores;
 
@@ -99,7 +99,7 @@ impl Network {
 
     /// When something happens next that the owner has planned, which may change anything anywhere.
     fn next_plan_at(&self) -> Instant {
-        let plans = self.core.queue.events().filter(|event| matches!(event.source, Source::Plan(_)));
+        let plans = self.core.queue.events().filter(|event| matches!(event.source, EventSource::Plan(_)));
         plans.map(|event| event.turn.at).min().unwrap_or(Instant::NEVER)
     }
 }

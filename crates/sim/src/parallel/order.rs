@@ -26,7 +26,7 @@ struct Numbers {
 }
 
 /// Something that goes to another part, with its place there.
-pub(super) struct HandedOver {
+pub(super) struct OrderedCrossing {
     pub(super) crossing: Crossing,
     pub(super) turn: Turn,
 }
@@ -81,7 +81,7 @@ impl Order {
         windows: &mut [Window<'_>],
         trace: &mut Trace,
         part_of: impl Fn(&Crossing) -> usize,
-        mut hand_over: impl FnMut(usize, HandedOver),
+        mut hand_over: impl FnMut(usize, OrderedCrossing),
     ) {
         let mut cursors: Vec<Cursor> = windows
             .iter_mut()
@@ -120,7 +120,7 @@ impl Order {
                 let exact = self.exact(part, crossing.turn).number();
                 let to = part_of(&crossing);
                 let turn = crossing.turn.numbered(self.arrival_number(to, exact));
-                hand_over(to, HandedOver { crossing, turn });
+                hand_over(to, OrderedCrossing { crossing, turn });
             }
         }
         for (window, mut cursor) in windows.iter_mut().zip(cursors) {

@@ -12,7 +12,7 @@ use packet::time::Duration;
 
 use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, Id, LinkId, NodeId};
 use crate::core::Link;
-use crate::events::queue::Source;
+use crate::events::queue::EventSource;
 use crate::network::Network;
 use crate::topology::components;
 
@@ -175,14 +175,14 @@ impl Partition {
 
     /// Where an event happens; `None` for what the owner of the network has planned, and for what was held
     /// back: [its channel](Self::receiver_of) says where it goes on.
-    pub(super) fn part_of_source(&self, source: Source) -> Option<usize> {
+    pub(super) fn part_of_source(&self, source: EventSource) -> Option<usize> {
         match source {
-            Source::Channel(channel) => self.channels.get(channel).map(|direction| direction.receiver),
-            Source::Departure(channel) => self.channels.get(channel).map(|direction| direction.sender),
-            Source::Engine(node) | Source::Processor(node) => self.nodes.get(node).copied(),
-            Source::Application(application) => self.applications.get(application).copied(),
-            Source::Framed(framed) => self.framed.get(framed).copied(),
-            Source::Held(_) | Source::Plan(_) => None,
+            EventSource::Channel(channel) => self.channels.get(channel).map(|direction| direction.receiver),
+            EventSource::Departure(channel) => self.channels.get(channel).map(|direction| direction.sender),
+            EventSource::Engine(node) | EventSource::Processor(node) => self.nodes.get(node).copied(),
+            EventSource::Application(application) => self.applications.get(application).copied(),
+            EventSource::Framed(framed) => self.framed.get(framed).copied(),
+            EventSource::Held(_) | EventSource::Plan(_) => None,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::application::Application;
 use crate::arena::{ChannelId, EndId, LinkId, PacketId};
 use crate::core::{Attachment, Core, HeldPacket, Link, Stage};
 use crate::events::in_flight::{AllInFlight, OnLink};
-use crate::events::queue::{Alarm, Event, STRIDE, Source, Turn};
+use crate::events::queue::{Alarm, Event, EventSource, STRIDE, Turn};
 use crate::events::rank::NUMBERS;
 use crate::events::simultaneous::Ties;
 use crate::link::{Channel, Flight, LinkConfig};
@@ -67,7 +67,7 @@ impl Network {
         }
         for event in self.core.queue.take_all() {
             let part = match event.source {
-                Source::Held(place) => {
+                EventSource::Held(place) => {
                     self.core.held.get(place).map_or(0, |held| partition.receiver_of(held.channel))
                 }
                 source => partition.part_of_source(source).unwrap_or(usize::MAX),
@@ -188,13 +188,13 @@ fn move_flights(from: &mut Core, to: &mut Core, channel: ChannelId, turns: &dyn 
 /// Moves an event, and what was held back for it.
 fn move_event(from: &mut Core, to: &mut Core, event: Event, turn: Turn) {
     let source = match event.source {
-        Source::Held(place) => {
+        EventSource::Held(place) => {
             let held = from.held.take(place).map(|held| {
                 let mut mover =
                     Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns: &|turn| turn };
                 HeldPacket { carried: mover.carried(held.carried), ..held }
             });
-            Source::Held(to.held.add(held))
+            EventSource::Held(to.held.add(held))
         }
         source => source,
     };
@@ -242,7 +242,7 @@ impl Core {
         if is_reordered {
             let (epoch, stage) = (channel.epoch, Stage::Crossing);
             let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
-            return self.queue.push(turn, Source::Held(held));
+            return self.queue.push(turn, EventSource::Held(held));
         }
         channel.fly(number, Flight { turn, carried, end }, &mut self.queue);
     }

@@ -8,7 +8,7 @@ use std::thread;
 
 use packet::time::{Duration, Instant};
 
-use super::order::{HandedOver, Order, Window};
+use super::order::{Order, OrderedCrossing, Window};
 use super::partition::Partition;
 use crate::error::SimError;
 use crate::network::Network;
@@ -96,7 +96,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Worker {
     network: Network,
     /// What has come from other parts since the last window.
-    arrivals: Vec<HandedOver>,
+    arrivals: Vec<OrderedCrossing>,
     problem: Option<SimError>,
 }
 
@@ -110,7 +110,7 @@ impl Worker {
 
     /// Puts what has come on its way.
     fn take_arrivals(&mut self) {
-        for HandedOver { crossing, turn } in self.arrivals.drain(..) {
+        for OrderedCrossing { crossing, turn } in self.arrivals.drain(..) {
             self.network.core.take_in(crossing, turn);
         }
     }

@@ -8,7 +8,7 @@ use packet::Name;
 
 use super::StoreError;
 use crate::killed::step;
-use crate::whole_file::{self, Readers, Replacement, Survives, Writers};
+use crate::whole_file::{self, Durability, Readers, Replacement, Writers};
 
 /// Bytes of a key, a certificate or a name: the longest packet there is, and room for its text.
 const MAX_BYTES: u64 = 1 << 20;
@@ -82,7 +82,7 @@ pub(super) fn check_private(path: &Path) -> Result<(), StoreError> {
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     // The caller has locked the store.
     let replacement =
-        Replacement { readers: Readers::Owner, writers: Writers::One, survives: Survives::PowerCut };
+        Replacement { readers: Readers::Owner, writers: Writers::One, durability: Durability::PowerCut };
     replacement.write(path, bytes).map_err(at(path))
 }
 

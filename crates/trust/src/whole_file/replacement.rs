@@ -10,16 +10,16 @@ use crate::killed::step;
 ///
 /// Whoever reads the place meanwhile finds the old file or the new one, each whole. The same is true after
 /// the writer was killed, `kill -9` included, since the kernel has what was written. After a power cut it is
-/// true of [`Survives::PowerCut`] alone: others may find a new file that is empty or cut. What is written
+/// true of [`Durability::PowerCut`] alone: others may find a new file that is empty or cut. What is written
 /// beside the place is a new file: a link that somebody planted there is not followed. It goes if anything
 /// fails.
 ///
 /// ```
-/// use cairn_trust::whole_file::{Readers, Replacement, Survives, Writers};
+/// use cairn_trust::whole_file::{Readers, Replacement, Durability, Writers};
 ///
 /// # let path = std::env::temp_dir().join(format!("cairn-replacement-{}", std::process::id()));
 /// let replacement =
-///     Replacement { readers: Readers::Owner, writers: Writers::Many, survives: Survives::PowerCut };
+///     Replacement { readers: Readers::Owner, writers: Writers::Many, durability: Durability::PowerCut };
 /// replacement.write(&path, b"a secret")?;
 /// assert_eq!(std::fs::read(&path)?, b"a secret");
 /// # std::fs::remove_file(&path)?;
@@ -32,7 +32,7 @@ pub struct Replacement {
     /// Who else writes to the same place.
     pub writers: Writers,
     /// What the new file outlives once it is said to be written.
-    pub survives: Survives,
+    pub durability: Durability,
 }
 
 /// Who may read a new file.
@@ -56,7 +56,7 @@ pub enum Writers {
 
 /// What a written file outlives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Survives {
+pub enum Durability {
     /// The end of its writer, in whatever replacement. Nothing waits for the disk.
     Kill,
     /// A power cut, too: the file and its new name have reached the disk, as far as its file system says so.
@@ -85,7 +85,7 @@ impl Replacement {
         let unfinished = self.unfinished(path)?;
         let written = self.create(&unfinished).map_err(E::from).and_then(|mut file| {
             fill(&mut file)?;
-            if self.survives == Survives::PowerCut {
+            if self.durability == Durability::PowerCut {
                 file.sync_all()?;
             }
             step()?;
@@ -96,9 +96,9 @@ impl Replacement {
             let _ = remove(&unfinished);
             return written;
         }
-        match self.survives {
-            Survives::Kill => Ok(()),
-            Survives::PowerCut => Ok(step().and_then(|()| sync_folder_of(path))?),
+        match self.durability {
+            Durability::Kill => Ok(()),
+            Durability::PowerCut => Ok(step().and_then(|()| sync_folder_of(path))?),
         }
     }
 
@@ -166,8 +166,8 @@ mod tests {
         let mut all = Vec::new();
         for readers in [Readers::Owner, Readers::Usual] {
             for writers in [Writers::One, Writers::Many] {
-                for survives in [Survives::Kill, Survives::PowerCut] {
-                    all.push(Replacement { readers, writers, survives });
+                for durability in [Durability::Kill, Durability::PowerCut] {
+                    all.push(Replacement { readers, writers, durability });
                 }
             }
         }
@@ -273,7 +273,7 @@ mod tests {
         let folder = TestFolder::new("replacement-many");
         let path = folder.join("file");
         let replacement =
-            Replacement { readers: Readers::Usual, writers: Writers::Many, survives: Survives::Kill };
+            Replacement { readers: Readers::Usual, writers: Writers::Many, durability: Durability::Kill };
         replacement
             .write_by(&path, |first| {
                 first.write_all(b"fir")?;

@@ -15,8 +15,7 @@ pub(super) fn reads_captures(context: &InteropContext, _: &'static str) -> Resul
     eventually(|| {
         let path = context.scratch.path("capture.pcapng");
         let (file, socket) = (path.to_string_lossy(), socket.to_string_lossy());
-        let capture =
-            ["capture", "-w", &file, "--prefix", "/captured", "--seconds", "2", "--socket", &socket];
+        let capture = ["capture", "-w", &file, "--prefix", "/captured", "--for", "2s", "--socket", &socket];
         let mut capture = cairn_server(context, &node.address(), &capture)?;
         cairn(context, &node.address(), &["ping", "/captured", "-c", "10", "-i", "100ms", "-n", "77"])?;
         capture.wait_for("bytes captured")?;

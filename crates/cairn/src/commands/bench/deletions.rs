@@ -16,7 +16,7 @@ use packet::random::Random;
 use repo::disk::{Disk, RealDisk};
 use repo::evaluation::{Reading, Requests, Run, Workload};
 use repo::eviction::{DeleteQueue, DeletionRule, ObjectEviction};
-use repo::reclaim::{CopyAndSwap, FilePerObject, PunchHoles, Reclaim, WhileDeleting};
+use repo::reclaim::{CopyAndSwap, FilePerObject, PunchHoles, Reclaim, ServiceDuringDeletion};
 use serde_json::json;
 
 use super::own_folder;
@@ -114,7 +114,8 @@ impl Layout {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(folder).map_err(ToolError::file(folder))?);
         Ok(match self {
             Layout::CopyAndSwap => Box::new(
-                CopyAndSwap::new(&disk, WhileDeleting::Stop, TREE_CACHE_BYTES).map_err(ToolError::other)?,
+                CopyAndSwap::new(&disk, ServiceDuringDeletion::Stop, TREE_CACHE_BYTES)
+                    .map_err(ToolError::other)?,
             ),
             Layout::FilePerObject => Box::new(FilePerObject::new(&disk)),
             Layout::PunchHoles => Box::new(PunchHoles::new(&disk).map_err(ToolError::other)?),

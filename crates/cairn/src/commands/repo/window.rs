@@ -43,7 +43,7 @@ impl Add for Served {
 }
 
 /// Takes a service's answers to [`Window`]s, one for each dialect.
-pub(super) struct AnswerBox {
+pub(super) struct AnswerSender {
     ndn: Sender<QuestionAnswer>,
     ccnx: Sender<QuestionAnswer>,
 }
@@ -58,12 +58,12 @@ pub(super) struct AnswersByDialect {
 }
 
 /// Where answers go, and where they come from.
-pub(super) fn answer_box() -> (AnswerBox, AnswersByDialect) {
+pub(super) fn answer_box() -> (AnswerSender, AnswersByDialect) {
     let ((ndn, from_ndn), (ccnx, from_ccnx)) = (channel(), channel());
-    (AnswerBox { ndn, ccnx }, AnswersByDialect { ndn: from_ndn, ccnx: from_ccnx })
+    (AnswerSender { ndn, ccnx }, AnswersByDialect { ndn: from_ndn, ccnx: from_ccnx })
 }
 
-impl AnswerBox {
+impl AnswerSender {
     /// What the service calls. There are never more answers than questions that wait.
     pub(super) fn answered(self) -> Answered {
         // Nobody listens any more when it ends.

@@ -313,7 +313,7 @@ impl LinkService {
         if let Some(reliability) = &mut self.reliability {
             reliability.handle_timeout(now, &mut self.outgoing, &mut self.drops);
         }
-        self.heed_progress(now);
+        self.pace_by_acknowledgements(now);
         self.pass_time_for_pacer(now);
     }
 

@@ -150,7 +150,7 @@ impl LinkService {
     }
 
     /// Takes in what a frame says about echoes. True if that was all it was for.
-    pub(super) fn heed_echo(&mut self, now: Instant, view: &LpPacketView<'_>, frame_len: usize) -> bool {
+    pub(super) fn take_in_echo(&mut self, now: Instant, view: &LpPacketView<'_>, frame_len: usize) -> bool {
         let returned =
             view.nack.and(view.fragment).and_then(echo::number_of).filter(|_| view.frag_count.is_none());
         if view.echo.is_none() && returned.is_none() {
@@ -186,7 +186,7 @@ impl LinkService {
     }
 
     /// Tells the pacer what acknowledgements have told.
-    pub(super) fn heed_progress(&mut self, now: Instant) {
+    pub(super) fn pace_by_acknowledgements(&mut self, now: Instant) {
         let (Some(reliability), Some(pacer)) = (&mut self.reliability, &mut self.pacing.pacer) else {
             return;
         };

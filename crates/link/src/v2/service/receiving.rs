@@ -26,8 +26,8 @@ impl LinkService {
             LpPacketView::decode(frame)
         };
         let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
-        self.heed_reliability(now, &view)?;
-        if self.pacing.pacer.is_some() && self.heed_echo(now, &view, frame.len()) {
+        self.take_in_reliability(now, &view)?;
+        if self.pacing.pacer.is_some() && self.take_in_echo(now, &view, frame.len()) {
             return Ok(Received::Taken);
         }
         let Some(fragment) = view.fragment else {
@@ -88,7 +88,7 @@ impl LinkService {
         }
     }
 
-    fn heed_reliability(&mut self, now: Instant, view: &LpPacketView<'_>) -> Result<(), DropReason> {
+    fn take_in_reliability(&mut self, now: Instant, view: &LpPacketView<'_>) -> Result<(), DropReason> {
         let Some(reliability) = &mut self.reliability else { return Ok(()) };
         if !view.acks.is_empty() {
             for ack in view.acks.iter() {
@@ -96,7 +96,7 @@ impl LinkService {
                     self.counters.acks_in += 1;
                 }
             }
-            self.heed_progress(now);
+            self.pace_by_acknowledgements(now);
         }
         match (&mut self.reliability, view.tx_sequence, view.fragment) {
             (Some(reliability), Some(tx_sequence), Some(_)) => {

@@ -1,7 +1,7 @@
 //! Which next hops follow from the routes: a prefix's own, and behind them what it inherits.
 //!
 //! A prefix's own next hops are worked out when one of its routes changes. Its heirs may be many, so they are
-//! looked at later, some at a time: [`Rib::settle_heirs`]. However often a prefix changes meanwhile, its
+//! looked at later, some at a time: [`Rib::settle_inheriting`]. However often a prefix changes meanwhile, its
 //! heirs are gone through once more at most.
 
 use std::ops::Bound;
@@ -30,10 +30,10 @@ pub(super) struct Sweep {
 impl Rib {
     /// Works out the next hops of `prefix` anew after one of its routes has changed; its heirs wait if they
     /// may be concerned.
-    pub(super) fn settle(&mut self, prefix: &Name, reaches_heirs: bool) {
+    pub(super) fn settle(&mut self, prefix: &Name, is_inherited: bool) {
         let inherited = self.inherited(prefix);
         self.settle_one(prefix, &inherited);
-        if !reaches_heirs || self.next_heir(prefix, prefix).is_none() {
+        if !is_inherited || self.next_inheriting(prefix, prefix).is_none() {
             return;
         }
         match self.sweeps.get_mut(prefix) {
@@ -55,7 +55,7 @@ impl Rib {
 
     /// Looks at up to `budget` prefixes that may inherit something else than before, and gives how many it
     /// were. Drain [`Rib::poll_update`] after it, before anything else is changed.
-    pub fn settle_heirs(&mut self, budget: usize) -> usize {
+    pub fn settle_inheriting(&mut self, budget: usize) -> usize {
         let mut looked_at = 0;
         while looked_at < budget {
             let Some((root, sweep)) = self.sweeps.pop_first() else { break };
@@ -65,7 +65,7 @@ impl Rib {
                 self.sweeps.insert(root, rest);
             }
         }
-        self.heirs_settled += looked_at as u64;
+        self.inheriting_settled += looked_at as u64;
         looked_at
     }
 
@@ -74,7 +74,7 @@ impl Rib {
         let mut path: Vec<(Name, Hops)> = Vec::new();
         let mut looked_at = 0;
         while looked_at < budget {
-            let heir = self.next_heir(root, &sweep.done);
+            let heir = self.next_inheriting(root, &sweep.done);
             let heir = heir.filter(|heir| sweep.until.as_ref().is_none_or(|until| heir <= until));
             let Some(heir) = heir else {
                 let Some(until) = sweep.again_until.take() else { return (looked_at, None) };
@@ -106,7 +106,7 @@ impl Rib {
     }
 
     /// The first prefix behind `after`, in canonical order, that is longer than `root` and begins with it.
-    fn next_heir(&self, root: &Name, after: &Name) -> Option<Name> {
+    fn next_inheriting(&self, root: &Name, after: &Name) -> Option<Name> {
         let behind = (Bound::Excluded(after), Bound::Unbounded);
         let (heir, _) = self.entries.range::<Name, _>(behind).next()?;
         root.as_ref().is_prefix_of(heir.as_ref()).then(|| heir.clone())

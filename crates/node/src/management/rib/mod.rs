@@ -182,7 +182,7 @@ impl Entry {
 ///
 /// # Calling order
 /// After each call that takes `&mut self`, drain [`Rib::poll_update`]. Call [`Rib::expire`] at
-/// [`Rib::next_deadline`], and [`Rib::settle_heirs`] as long as [`Rib::is_behind`].
+/// [`Rib::next_deadline`], and [`Rib::settle_inheriting`] as long as [`Rib::is_behind`].
 #[derive(Debug)]
 pub struct Rib {
     entries: BTreeMap<Name, Entry>,
@@ -193,7 +193,7 @@ pub struct Rib {
     updates: VecDeque<FibUpdate>,
     /// Prefixes that have changed and of which the heirs are still to be looked at.
     sweeps: BTreeMap<Name, Sweep>,
-    heirs_settled: u64,
+    inheriting_settled: u64,
     route_count: usize,
     /// Those among them that a key has made.
     signed_count: usize,
@@ -216,7 +216,7 @@ impl Rib {
             expirations: BTreeSet::new(),
             updates: VecDeque::new(),
             sweeps: BTreeMap::new(),
-            heirs_settled: 0,
+            inheriting_settled: 0,
             route_count: 0,
             signed_count: 0,
             max_routes,
@@ -294,8 +294,8 @@ impl Rib {
     }
 
     /// How often it was worked out what a prefix inherits because one above it had changed.
-    pub fn heirs_settled(&self) -> u64 {
-        self.heirs_settled
+    pub fn inheriting_settled(&self) -> u64 {
+        self.inheriting_settled
     }
 
     /// When [`Rib::expire`] should be called next; [`Instant::NEVER`] if no route ends.
@@ -345,13 +345,13 @@ impl Rib {
         self.route_count += usize::from(is_new);
         self.signed_count -= usize::from(old.as_ref().is_some_and(|old| old.signer.is_some()));
         let passes_on = |route: &RibRoute| route.flags.contains(RouteFlags::CHILD_INHERIT);
-        let reaches_heirs = captured != entry.captures()
+        let is_inherited = captured != entry.captures()
             || old.as_ref().is_some_and(passes_on)
             || entry.routes.get(&key).is_some_and(passes_on);
         if let Some(old) = old.filter(|old| old.expires < Instant::NEVER && old.expires != expires) {
             self.expirations.remove(&(old.expires, prefix.clone(), old.face, old.origin));
         }
-        self.settle(prefix, reaches_heirs);
+        self.settle(prefix, is_inherited);
         Ok(())
     }
 
@@ -360,7 +360,7 @@ impl Rib {
         let Some(entry) = self.entries.get_mut(prefix) else { return false };
         let captured = entry.captures();
         let Some(route) = entry.routes.remove(&(face, origin)) else { return false };
-        let reaches_heirs = captured != entry.captures() || route.flags.contains(RouteFlags::CHILD_INHERIT);
+        let is_inherited = captured != entry.captures() || route.flags.contains(RouteFlags::CHILD_INHERIT);
         let is_last_on_face = entry.routes.keys().all(|(other, _)| *other != face);
         if is_last_on_face && let Some(prefixes) = self.by_face.get_mut(&face) {
             prefixes.remove(prefix);
@@ -373,7 +373,7 @@ impl Rib {
         self.bytes -= cost_bytes(prefix, &route);
         self.shares.remove(prefix, &route);
         self.expirations.remove(&(route.expires, prefix.clone(), face, origin));
-        self.settle(prefix, reaches_heirs);
+        self.settle(prefix, is_inherited);
         true
     }
 

@@ -193,7 +193,7 @@ impl Pair {
                 self.model.remove(|_, route| route.expires <= now);
             }
             Operation::SettleHeirs { budget } => {
-                assert!(self.rib.settle_heirs(budget) <= budget);
+                assert!(self.rib.settle_inheriting(budget) <= budget);
             }
         }
         self.drain();
@@ -283,11 +283,11 @@ fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
 
 #[test]
 fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
-    const HEIRS: usize = 6000;
+    const INHERITING: usize = 6000;
     const BUDGET: usize = 256;
     let route = |face| RibRoute { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, 0) };
-    let mut rib = Rib::new(HEIRS + 2);
-    for number in 0..HEIRS {
+    let mut rib = Rib::new(INHERITING + 2);
+    for number in 0..INHERITING {
         rib.register(&format!("/heirs/{number}").parse().unwrap(), route(300)).unwrap();
     }
     while rib.poll_update().is_some() {}
@@ -296,11 +296,11 @@ fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
         rib.register(&root, route(256)).unwrap();
         rib.unregister(&root, FaceId(256), RouteOrigin::App);
     }
-    assert_eq!(rib.heirs_settled(), 0, "nobody waits for the heirs");
+    assert_eq!(rib.inheriting_settled(), 0, "nobody waits for the heirs");
     rib.register(&root, route(256)).unwrap();
     let mut turns = 0;
     while rib.is_behind() {
-        assert!(rib.settle_heirs(BUDGET) <= BUDGET);
+        assert!(rib.settle_inheriting(BUDGET) <= BUDGET);
         while rib.poll_update().is_some() {}
         turns += 1;
         // One more change in the middle: those before it are looked at again.
@@ -308,7 +308,7 @@ fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
             rib.register(&root, route(257)).unwrap();
         }
     }
-    assert!(rib.heirs_settled() <= 2 * HEIRS as u64, "{}", rib.heirs_settled());
+    assert!(rib.inheriting_settled() <= 2 * INHERITING as u64, "{}", rib.inheriting_settled());
     for entry in rib.entries.values() {
         assert!(entry.installed.contains_key(&FaceId(256)) && entry.installed.contains_key(&FaceId(257)));
     }
@@ -392,7 +392,7 @@ fn a_strangers_longer_prefix_comes_behind_the_application_however_many_faces_the
     }
     rib.register(&app, route(256, Holder::Host, Precedence::LongestMatch)).unwrap();
     rib.register(&below, route(257, strangers(), Precedence::LongestMatch)).unwrap();
-    rib.settle_heirs(100);
+    rib.settle_inheriting(100);
     let mut order: Vec<_> =
         rib.entries[&below].installed.iter().map(|(face, hop)| (hop.cost, face.0)).collect();
     order.sort_unstable();

@@ -38,7 +38,7 @@ impl DataPlane {
             settings,
             link_type: LinkType::PointToPoint,
         });
-        let id = id.ok_or_else(|| CreateFaceError::Socket("there can be no more faces".to_owned()))?;
+        let id = id.ok_or(CreateFaceError::TooManyFaces { limit: self.settings.faces.max })?;
         let token = Token::Face(id);
         let watched =
             self.source_of(token).map_or(Ok(()), |(port, flags)| self.sockets.watch(port, token, flags));

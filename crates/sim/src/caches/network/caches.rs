@@ -8,7 +8,7 @@ use engine::Eviction;
 use super::CacheNetworkError;
 use super::paths::{bit_of, words};
 use crate::arena::{Arena, CacheId, Id as _, ObjectId, SlotId};
-use crate::caches::cache::{Cache, TakenIn};
+use crate::caches::cache::{Cache, Insertion};
 
 /// Objects times caches that there are tables for: four bytes each.
 const MAX_PLACES: usize = 1 << 30;
@@ -82,7 +82,7 @@ impl<E: Eviction> Caches<E> {
     #[inline]
     pub(super) fn put(&mut self, object: ObjectId, cache: CacheId) {
         let (own, count) = (bit_of(cache), self.list.len());
-        let Some(TakenIn { slot, gone }) = self.list[cache].take_in(object) else { return };
+        let Some(Insertion { slot, gone }) = self.list[cache].take_in(object) else { return };
         if let Some(gone) = gone {
             self.holders[gone.index() * self.words + own.word] &= !own.bit;
         }

@@ -10,7 +10,7 @@ use packet::random::Random;
 use packet::{Data, Dialect, Name, NameHasher, PrefixHashes};
 use repo::disk::{Disk, RealDisk};
 use repo::eviction::DeletionRule;
-use repo::reclaim::{CopyAndSwap, Phase, Reclaim, WhileDeleting};
+use repo::reclaim::{CopyAndSwap, Phase, Reclaim, ServiceDuringDeletion};
 use repo::service::{Reply, Service, ServiceConfig, ServiceHandle};
 use repo::{Limits, Selection, Store, StoreConfig, StoreKeys};
 
@@ -294,7 +294,7 @@ pub(super) fn measure_copy_and_swap(stage: &Stage, rows: &mut Vec<Row>) -> Resul
     std::fs::remove_dir_all(&path).map_err(ToolError::file(path))?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(stage.folder.path("swap"))?);
     let mut layout =
-        CopyAndSwap::new(&disk, WhileDeleting::Stop, TREE_CACHE_BYTES).map_err(ToolError::other)?;
+        CopyAndSwap::new(&disk, ServiceDuringDeletion::Stop, TREE_CACHE_BYTES).map_err(ToolError::other)?;
     let sample = packet(0, 0)?;
     for object in 0..stage.objects {
         for segment in 0..SEGMENTS {

@@ -33,8 +33,8 @@ Examples:
 
 Exit codes: 0 done, whatever the numbers are; 1 failure; 2 wrong usage.")]
 pub(crate) struct RepositoryArguments {
-    /// Mebibytes that are stored.
-    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    /// Megabytes that are stored, of 1,000,000 bytes.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(64..=1_000_000))]
     megabytes: u64,
     /// Store 8 GiB.
     #[arg(long, conflicts_with = "megabytes")]
@@ -143,7 +143,7 @@ impl Stage {
 
 /// Measures everything, and prints it.
 pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
-    let bytes = if arguments.full { 8 << 30 } else { arguments.megabytes << 20 };
+    let bytes = if arguments.full { 8 << 30 } else { arguments.megabytes * 1_000_000 };
     let folder = match &arguments.folder {
         Some(folder) => folder.join(format!("cairn-bench-{}", std::process::id())),
         None => own_folder()?,

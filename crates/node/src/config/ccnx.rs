@@ -49,8 +49,8 @@ section! {
 impl Config {
     /// What is spoken at the sockets of `[udp]`, `[tcp]`, `[unix]`, `[multicast]` and `[ethernet]`: they are
     /// those at which NDN's applications and neighbours look for a forwarder. CCNx has a section of its own,
-    /// without groups and plain Ethernet: ccnd has no Ethernet, and in its groups everybody holds Data back for
-    /// a while, which is built for groups of NDN alone.
+    /// without groups and plain Ethernet: ccnd has no Ethernet, and in its groups everybody holds Data back
+    /// for a while, which is built for groups of NDN alone.
     pub(crate) const DIALECT: Dialect = Dialect::Ndn;
 
     /// All UDP addresses to listen at, with what is spoken there.

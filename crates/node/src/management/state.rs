@@ -162,8 +162,8 @@ impl StateFile {
         &self.carried_out
     }
 
-    /// Writes down at once that commands have said these times, so that they are not carried out again after a
-    /// restart.
+    /// Writes down at once that commands have said these times, so that they are not carried out again after
+    /// a restart.
     pub(super) fn note_commands(&mut self, now: Now, times_ms: &[u64]) {
         let known = self.carried_out.clone();
         for time_ms in times_ms {

@@ -197,7 +197,8 @@ tables! {
 
     /// A forwarder's settings.
     Forwarder as "node.forwarder" {
-        /// How many Data packets are cached, the node's `content_store.max_entries`; 0 switches the cache off.
+        /// How many Data packets are cached, `content_store.max_entries` of the node; 0 switches the cache
+        /// off.
         content_store: Option<u32> = "1,048,576; 1,024 for `ndnd`",
         /// How many bytes of Data are cached, the node's `content_store.max_bytes`. Not for `ndnd`.
         content_store_bytes: Option<Size> = "64 MiB",

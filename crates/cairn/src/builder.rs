@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser};
 use engine::{EvictionKind, StrategyKind, add_evictions, add_strategies};
 use flow::{ControllerKind, WorkloadKind, add_controllers, add_workloads};
-use repo::eviction::{PolicyKind, add_policies};
+use repo::eviction::{ObjectEvictionKind, add_object_evictions};
 
 use crate::{commands, ndnldc};
 
@@ -41,7 +41,7 @@ pub struct CommandBuilder {
     strategies: Vec<StrategyKind>,
     controllers: Vec<ControllerKind>,
     evictions: Vec<EvictionKind>,
-    repository_policies: Vec<PolicyKind>,
+    object_evictions: Vec<ObjectEvictionKind>,
     workloads: Vec<WorkloadKind>,
 }
 
@@ -91,8 +91,8 @@ impl CommandBuilder {
     }
 
     /// Adds an eviction policy of repositories.
-    pub fn with_repository_policy(mut self, policy: PolicyKind) -> Self {
-        self.repository_policies.push(policy);
+    pub fn with_object_eviction(mut self, eviction: ObjectEvictionKind) -> Self {
+        self.object_evictions.push(eviction);
         self
     }
 
@@ -110,7 +110,7 @@ impl CommandBuilder {
     pub fn run(self) -> ExitCode {
         let added = add_strategies(self.strategies)
             .and_then(|()| add_evictions(self.evictions))
-            .and_then(|()| add_policies(self.repository_policies))
+            .and_then(|()| add_object_evictions(self.object_evictions))
             .and_then(|()| add_controllers(self.controllers))
             .and_then(|()| add_workloads(self.workloads));
         if let Err(problem) = added {

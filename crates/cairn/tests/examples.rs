@@ -108,7 +108,7 @@ fn a_strategy_a_controller_a_policy_and_a_workload_of_ones_own_work_in_the_simul
     let told = prints(Command::new(example("eviction")));
     assert_eq!(told.lines().count(), 3, "{told}");
     assert!(told.starts_with("oldest: 0."), "{told}");
-    let told = prints(Command::new(example("repository_policy")));
+    let told = prints(Command::new(example("object_eviction")));
     assert_eq!(told.lines().count(), 3, "{told}");
     assert!(told.starts_with("largest: 0."), "{told}");
     // Page n is complete after n times 51 ms, of which ten are for ten packets, and n - 1 pauses of half a
@@ -144,7 +144,7 @@ fn every_example_is_short_and_is_run_here() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         assert!(lines < 60, "{name} has {lines} lines");
         assert!(tests.contains(&format!("\"{name}\"")), "{name} is not run");
-        // One row has three of them, in this order; that of a repository's policy is not compared.
+        // One row has three of them, in this order; a repository's eviction policy is not compared.
         let parts = ["strategy", "eviction", "workload"];
         let is_listed = match parts.iter().position(|part| *part == name) {
             Some(place) => table
@@ -154,7 +154,7 @@ fn every_example_is_short_and_is_run_here() {
                 })
                 .and_then(|row| row.split(['|', ',']).nth(place))
                 .is_some_and(|count| count.trim() == code.to_string()),
-            None => name == "repository_policy" || table.contains(&format!(" {code} (`{name}`)")),
+            None => name == "object_eviction" || table.contains(&format!(" {code} (`{name}`)")),
         };
         assert!(is_listed, "docs/library.md does not say that {name} has {code} lines of code");
         count += 1;

@@ -172,7 +172,7 @@ fn a_trace_is_replayed_with_the_policies_that_were_named() {
     let world = World::new();
     world.write("trace", b"1,film,700\n2,song,300\n3,film,700\n");
     let replay = ["repo", "replay", "trace", "--max-bytes", "5000"];
-    let found = world.json(&[&replay[..], &["--policy", "delete-queue/inclusion~0.5"]].concat());
+    let found = world.json(&[&replay[..], &["--eviction", "delete-queue/inclusion~0.5"]].concat());
     assert_eq!(
         (&found["requests"], &found["objects"], &found["bytes"]),
         (&3.into(), &2.into(), &1700.into())

@@ -107,7 +107,7 @@ impl<P: ObjectEviction> ReplayedCache<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eviction::{DeleteQueue, PolicySpec, names, start};
+    use crate::eviction::{DeleteQueue, ObjectEvictionSpec, names, start};
     use packet::random::Random;
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn no_policy_keeps_more_than_the_threshold_or_forgets_what_it_has() {
         for name in names() {
-            let spec: PolicySpec = name.parse().unwrap();
+            let spec: ObjectEvictionSpec = name.parse().unwrap();
             for ratio in [0.0, 0.25, 0.5, 1.0] {
                 let rule = DeletionRule { threshold_bytes: 1000, ratio };
                 let (mut replay, mut random) = (ReplayedCache::new(rule, start(&spec)), Random::from_seed(5));

@@ -7,9 +7,9 @@ mod controller;
 #[path = "../../../examples/eviction.rs"]
 #[allow(dead_code, reason = "the example has a main of its own")]
 mod eviction;
-#[path = "../../../examples/repository_policy.rs"]
+#[path = "../../../examples/object_eviction.rs"]
 #[allow(dead_code, reason = "the example has a main of its own")]
-mod repository_policy;
+mod object_eviction;
 #[path = "../../../examples/strategy.rs"]
 #[allow(dead_code, reason = "the example has a main of its own")]
 mod strategy;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         .with_strategy(strategy::TURNS)
         .with_controller(controller::GENTLE)
         .with_eviction(eviction::OLDEST)
-        .with_repository_policy(repository_policy::LARGEST)
+        .with_object_eviction(object_eviction::LARGEST)
         .with_workload(workload::PAGES)
         .run()
 }

@@ -112,7 +112,7 @@ fn a_repository_evicts_by_the_policy_that_was_added() {
         (0..50).map(|number| format!("{number},{},{}\n", number % 7, 1000 + number % 3)).collect();
     folder.write("trace", &trace);
     let told = folder.good(&["repo", "replay", "trace", "--max-bytes", "3000", "--json"]);
-    assert!(told.contains("\"policy\":\"largest\""), "all policies are compared: {told}");
+    assert!(told.contains("\"eviction\":\"largest\""), "all policies are compared: {told}");
     folder.write("node.toml", "[[repository]]\npath = \"r\"\nprefixes = [\"/\"]\neviction = \"largest\"\n");
     folder.good(&["node", "config", "node.toml"]);
     folder.write("none.toml", "[[repository]]\npath = \"r\"\nprefixes = [\"/\"]\neviction = \"larger\"\n");

@@ -7,7 +7,7 @@ use formats::printable::printable_path;
 use packet::ccnx::uri;
 use packet::{Name, NameRef, NameScope};
 use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
-use repo::eviction::{DeletionRule, PolicySpec};
+use repo::eviction::{DeletionRule, ObjectEvictionSpec};
 use repo::{Limits, StoreConfig};
 use serde::{Deserialize, Serialize};
 use trust::ccnx::publisher_key;
@@ -126,7 +126,7 @@ impl RepositorySection {
     ///
     /// # Errors
     /// There is no such policy, or it does not take such parameters.
-    pub(crate) fn policy(&self) -> Result<PolicySpec, ConfigError> {
+    pub(crate) fn policy(&self) -> Result<ObjectEvictionSpec, ConfigError> {
         let bad = |error: SpecError| ConfigError::new(format!("repository.eviction: {error}"));
         self.eviction.parse().map_err(bad)
     }

@@ -3,7 +3,7 @@
 use packet::random::{Random, Zipf};
 
 use super::*;
-use crate::eviction::{DeleteQueue, DeletionRule, PolicySpec, names, optimum, start};
+use crate::eviction::{DeleteQueue, DeletionRule, ObjectEvictionSpec, names, optimum, start};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const LITERAL: Reading = Reading::LITERAL;
@@ -92,7 +92,7 @@ fn a_trace_is_what_a_run_sees_and_no_policy_hits_more_often_than_the_bound() {
     let schedule = optimum::schedule(&requests, capacity, begins);
     assert!(schedule <= bound);
     for name in names() {
-        let policy = start(&name.parse::<PolicySpec>().unwrap());
+        let policy = start(&name.parse::<ObjectEvictionSpec>().unwrap());
         let outcome = Run::new(Workload::WEB_SERVER, LITERAL, rule, policy, random()).unwrap().run(DAY);
         assert_eq!(outcome.all_requests, requests.len() as u64, "{name}");
         assert_eq!(outcome.requests.iter().sum::<u64>(), counted, "{name}");

@@ -17,7 +17,9 @@ use std::fmt;
 pub use by_worth::{Gdsf, Lfu};
 pub use delete_queue::{DeleteQueue, DeleteQueueConfig, Push};
 pub use of_content_store::{OfContentStore, S3Fifo, Sieve};
-pub use registry::{PolicyKind, PolicySpec, StartPolicy, add_policies, names, start};
+pub use registry::{
+    ObjectEvictionKind, ObjectEvictionSpec, StartObjectEviction, add_object_evictions, names, start,
+};
 pub use tiny_lfu::TinyLfu;
 
 /// Decides who leaves. Numbers are small and may be used again after their object has left.

@@ -6,33 +6,33 @@ use packet::registry::{AddError, Named, Registry, Spec, Startable};
 use super::{DeleteQueue, DeleteQueueConfig, Gdsf, Lfu, ObjectEviction, Push, S3Fifo, Sieve, TinyLfu};
 
 /// Makes an empty policy from its parameters.
-pub type StartPolicy = fn(&mut Parameters) -> Result<Box<dyn ObjectEviction>, ParameterError>;
+pub type StartObjectEviction = fn(&mut Parameters) -> Result<Box<dyn ObjectEviction>, ParameterError>;
 
 /// A policy that can be chosen by its name.
 #[derive(Clone, Copy, Debug)]
-pub struct PolicyKind {
+pub struct ObjectEvictionKind {
     /// What it is called.
     pub word: &'static str,
     /// Makes one, from those parameters that it knows. Called once for each repository, and to check
     /// parameters.
-    pub start: StartPolicy,
+    pub start: StartObjectEviction,
 }
 
-static POLICIES: Registry<PolicyKind> = Registry::new(&[
-    PolicyKind { word: "delete-queue", start: delete_queue },
+static POLICIES: Registry<ObjectEvictionKind> = Registry::new(&[
+    ObjectEvictionKind { word: "delete-queue", start: delete_queue },
     // New objects enter where those that were asked for go.
-    PolicyKind {
+    ObjectEvictionKind {
         word: "lru",
         start: |_| {
             let config = DeleteQueueConfig { inclusion_point: 1.0, push: Push::First };
             Ok(Box::new(DeleteQueue::new(config)))
         },
     },
-    PolicyKind { word: "lfu", start: |_| Ok(Box::new(Lfu::default())) },
-    PolicyKind { word: "gdsf", start: |_| Ok(Box::new(Gdsf::default())) },
-    PolicyKind { word: "tiny-lfu", start: |_| Ok(Box::new(TinyLfu::default())) },
-    PolicyKind { word: "sieve", start: |_| Ok(Box::new(Sieve::default())) },
-    PolicyKind { word: "s3-fifo", start: |_| Ok(Box::new(S3Fifo::default())) },
+    ObjectEvictionKind { word: "lfu", start: |_| Ok(Box::new(Lfu::default())) },
+    ObjectEvictionKind { word: "gdsf", start: |_| Ok(Box::new(Gdsf::default())) },
+    ObjectEvictionKind { word: "tiny-lfu", start: |_| Ok(Box::new(TinyLfu::default())) },
+    ObjectEvictionKind { word: "sieve", start: |_| Ok(Box::new(Sieve::default())) },
+    ObjectEvictionKind { word: "s3-fifo", start: |_| Ok(Box::new(S3Fifo::default())) },
 ]);
 
 /// The paper's variants: `inclusion` is where new objects enter, from 0, the head, to 1; `push-every~n`
@@ -48,7 +48,7 @@ fn delete_queue(parameters: &mut Parameters) -> Result<Box<dyn ObjectEviction>, 
     Ok(Box::new(DeleteQueue::new(DeleteQueueConfig { inclusion_point, push })))
 }
 
-impl Named for PolicyKind {
+impl Named for ObjectEvictionKind {
     const WHAT: &'static str = "policy";
 
     fn word(&self) -> &'static str {
@@ -56,7 +56,7 @@ impl Named for PolicyKind {
     }
 }
 
-impl Startable for PolicyKind {
+impl Startable for ObjectEvictionKind {
     type Setting<'a> = ();
     type Started = Box<dyn ObjectEviction>;
 
@@ -78,16 +78,16 @@ impl Startable for PolicyKind {
 /// Which policy, with which parameters.
 ///
 /// ```
-/// use cairn_repo::eviction::{self, PolicySpec};
-/// let spec: PolicySpec = "delete-queue/inclusion~0.5".parse()?;
+/// use cairn_repo::eviction::{self, ObjectEvictionSpec};
+/// let spec: ObjectEvictionSpec = "delete-queue/inclusion~0.5".parse()?;
 /// assert!(eviction::start(&spec).is_empty());
-/// assert!("delete-queue/inclusion~2".parse::<PolicySpec>().is_err());
+/// assert!("delete-queue/inclusion~2".parse::<ObjectEvictionSpec>().is_err());
 /// # Ok::<(), packet::registry::SpecError>(())
 /// ```
-pub type PolicySpec = Spec<PolicyKind>;
+pub type ObjectEvictionSpec = Spec<ObjectEvictionKind>;
 
 /// An empty policy.
-pub fn start(spec: &PolicySpec) -> Box<dyn ObjectEviction> {
+pub fn start(spec: &ObjectEvictionSpec) -> Box<dyn ObjectEviction> {
     spec.start(())
 }
 
@@ -101,7 +101,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// A name is taken, or it is too late.
-pub fn add_policies(added: Vec<PolicyKind>) -> Result<(), AddError> {
+pub fn add_object_evictions(added: Vec<ObjectEvictionKind>) -> Result<(), AddError> {
     POLICIES.add(added)
 }
 
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(order(policy("delete-queue/inclusion~1")), order(policy("lru")));
         assert_eq!(order(policy("delete-queue/inclusion~1/push-every~3")), [3, 1, 0, 2]);
         assert_eq!(order(policy("delete-queue/inclusion~1/push-every~2")), [2, 3, 1, 0]);
-        let problem = |text: &str| text.parse::<PolicySpec>().unwrap_err().to_string();
+        let problem = |text: &str| text.parse::<ObjectEvictionSpec>().unwrap_err().to_string();
         assert!(problem("fifo").contains("there is no policy fifo; there are delete-queue, lru"));
         assert!(problem("delete-queue/push-every~0").contains("1 or more"));
         assert!(problem("lru/inclusion~0").contains("not known to this policy"));

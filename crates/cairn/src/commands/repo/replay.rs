@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use formats::printable::printable_path;
-use repo::eviction::{DeletionRule, PolicySpec, names, optimum, start};
+use repo::eviction::{DeletionRule, ObjectEvictionSpec, names, optimum, start};
 use repo::trace::{Objects, Outcome, RequestTraceFormat, TraceReader, replay};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ traces), cdn (webcachesim: time object size). Compressed traces have to be unpac
 
 Examples:
   cairn repo replay requests.csv --max-bytes 8000000000
-  cairn repo replay wiki2018.tr --format cdn --max-bytes 100000000000 --policy gdsf --policy delete-queue/inclusion~0.5
+  cairn repo replay wiki2018.tr --format cdn --max-bytes 100000000000 --eviction gdsf --eviction delete-queue/inclusion~0.5
   cairn repo replay cluster.oracleGeneral --format oracle-general --max-bytes 1000000000 --json
 
 Exit codes: 0 done; 1 failure; 2 wrong usage.")]
@@ -37,8 +37,8 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = part)]
     delete_part: f64,
     /// A policy with its parameters; may be given several times. All if left out.
-    #[arg(long, value_name = "POLICY")]
-    policy: Vec<PolicySpec>,
+    #[arg(long, alias = "policy", value_name = "POLICY")]
+    eviction: Vec<ObjectEvictionSpec>,
     /// Requests at the beginning that do not count.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     warm_up: usize,
@@ -59,7 +59,7 @@ impl ReplayArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let (requests, objects) = self.read()?;
         let rule = DeletionRule { threshold_bytes: self.max_bytes, ratio: self.delete_part };
-        let mut policies = self.policy.clone();
+        let mut policies = self.eviction.clone();
         if policies.is_empty() {
             policies =
                 names().map(|name| name.parse().map_err(ToolError::other)).collect::<Result<_, _>>()?;
@@ -75,7 +75,7 @@ impl ReplayArguments {
             let policies: Vec<_> = outcomes
                 .iter()
                 .map(|(policy, outcome)| {
-                    json!({"policy": policy, "hits": outcome.hits, "hit_bytes": outcome.hit_bytes,
+                    json!({"eviction": policy, "hits": outcome.hits, "hit_bytes": outcome.hit_bytes,
                         "deletions": outcome.deletions})
                 })
                 .collect();
@@ -98,7 +98,7 @@ impl ReplayArguments {
         {
             rows.push(vec![percent(hits, counted), String::new(), String::new(), what.to_owned()]);
         }
-        output::table(&["hits, %", "bytes, %", "deletions", "policy"], &rows)?;
+        output::table(&["hits, %", "bytes, %", "deletions", "eviction"], &rows)?;
         output::line(format_args!("{counted} requests for {objects} objects"))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -14,7 +14,7 @@ use packet::ccnx::uri;
 use packet::{Dialect, Name};
 use repo::Event;
 use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
-use repo::eviction::{self, PolicySpec};
+use repo::eviction::{self, ObjectEvictionSpec};
 use repo::service::{Service, ServiceConfig, ServiceHandle};
 
 use super::ccnr::CcnxRepository;
@@ -59,7 +59,7 @@ pub(crate) struct RunArguments {
     max_bytes: Option<u64>,
     /// Who is evicted: delete-queue, lru, lfu, gdsf, tiny-lfu, sieve or s3-fifo, with parameters.
     #[arg(long, value_name = "POLICY", default_value = "delete-queue")]
-    eviction: PolicySpec,
+    eviction: ObjectEvictionSpec,
     /// Take Data packets by TCP at this address.
     #[arg(long, value_name = "ADDRESS")]
     bulk: Option<SocketAddr>,

@@ -35,15 +35,15 @@ tables! {
     Sizes as "content.sizes" {
         /// The size of each file, one after the other, and again from the first where there are more files.
         list: Vec<Size> = "`law`, `file` or `trace` says it",
-        /// The distribution: `pareto` with `shape`, `least` and `most`, or `log-normal` with `median`,
-        /// `deviation` and `most`.
+        /// The distribution: `pareto` with `shape`, `min` and `max`, or `log-normal` with `median`,
+        /// `deviation` and `max`.
         law: Option<String> = "`list`, `file` or `trace` says it",
         /// The exponent of `pareto`: the smaller, the more there is in the largest files.
         shape: Option<f64> = "1.2",
         /// The smallest size of `pareto`.
-        least: Option<Size> = "1 kB",
+        min or "least": Option<Size> = "1 kB",
         /// The largest size that is drawn.
-        most: Option<Size> = "1,000 times the smallest of `pareto`, or the median of `log-normal`",
+        max or "most": Option<Size> = "1,000 times the smallest of `pareto`, or the median of `log-normal`",
         /// The size that half of all files of `log-normal` do not reach.
         median: Option<Size> = "10 kB",
         /// The standard deviation of the natural logarithm of `log-normal`.

@@ -332,7 +332,7 @@ tables! {
         /// The size of a gigabyte.
         gigabyte: Option<Size> = "1 GB",
         /// Instead of the paper's queue.
-        policy: Option<String> = "the paper's queue",
+        eviction or "policy": Option<String> = "the paper's queue",
     }
 
     /// Which policies are compared.
@@ -390,7 +390,7 @@ tables! {
         /// How often each combination runs.
         repeats: u32,
         /// What every repository deletes.
-        policy: Option<String> = "the paper's queue",
+        eviction or "policy": Option<String> = "the paper's queue",
         /// The part of a repository that a deletion frees.
         ratio: Share,
         /// What is not counted.

@@ -82,10 +82,10 @@ fn signed(file: &File, key: &str, content: &Content, f: &mut Findings) -> Option
 fn sizes(key: &str, given: &Sizes, files: &Files, f: &mut Findings) -> Option<SizesPlan> {
     let of_law = [
         ("shape", given.shape.is_some(), "pareto"),
-        ("least", given.least.is_some(), "pareto"),
+        ("min", given.min.is_some(), "pareto"),
         ("median", given.median.is_some(), "log-normal"),
         ("deviation", given.deviation.is_some(), "log-normal"),
-        ("most", given.most.is_some(), given.law.as_deref().unwrap_or("pareto")),
+        ("max", given.max.is_some(), given.law.as_deref().unwrap_or("pareto")),
     ];
     for (word, _, law) in of_law.iter().filter(|(_, is_said, _)| *is_said) {
         if given.law.as_deref() != Some(law) {
@@ -128,7 +128,7 @@ fn sizes(key: &str, given: &Sizes, files: &Files, f: &mut Findings) -> Option<Si
             }
         }
         _ => {
-            let hint = Some("write for example sizes = { law = \"pareto\", least = \"10 kB\" }".to_owned());
+            let hint = Some("write for example sizes = { law = \"pareto\", min = \"10 kB\" }".to_owned());
             f.add(key, "sizes are a `list`, those of a `trace`, or drawn by a `law` or from a `file`", hint);
             None
         }
@@ -147,17 +147,17 @@ fn law_of(key: &str, law: &str, given: &Sizes, f: &mut Findings) -> Option<Sizes
     let known = [("pareto", true), ("log-normal", false)];
     let is_pareto = f.word(&format!("{key}.law"), law, &known)?;
     let (word, low) = if is_pareto {
-        ("least", given.least.map_or(1_000, |size| size.0))
+        ("min", given.min.map_or(1_000, |size| size.0))
     } else {
         ("median", given.median.map_or(10_000, |size| size.0))
     };
-    let most = given.most.map_or(low.saturating_mul(1_000), |size| size.0);
+    let most = given.max.map_or(low.saturating_mul(1_000), |size| size.0);
     if low == 0 {
         f.add(format!("{key}.{word}"), "a file has at least one byte", None);
     }
     if !(low..=MAX_BYTES).contains(&most) {
         let message = format!("it must be no less than `{word}`, and no more than 1 PiB");
-        f.add(format!("{key}.most"), message, None);
+        f.add(format!("{key}.max"), message, None);
         return None;
     }
     Some(if is_pareto {
@@ -225,7 +225,7 @@ mod tests {
         let pareto = SizesPlan::Pareto { shape: 1.2, least: 1_000, most: 1_000_000 };
         assert_eq!(plan("count = 9\nsizes = { law = 'pareto' }"), (9, 1_000_000, Some(pareto)));
         let normal = SizesPlan::LogNormal { median: 2_000, deviation: 0.5, most: 9_000 };
-        let said = "sizes = { law = 'log-normal', median = '2 kB', deviation = 0.5, most = '9 kB' }";
+        let said = "sizes = { law = 'log-normal', median = '2 kB', deviation = 0.5, max = '9 kB' }";
         assert_eq!(plan(said), (1, 9_000, Some(normal)));
         let counted = SizesPlan::Empirical(vec![700, 300].into());
         assert_eq!(plan("sizes = { file = 's.csv' }"), (1, 700, Some(counted)));
@@ -255,8 +255,8 @@ mod tests {
             ),
             ("sizes = { law = 'pareto', median = '1 kB' }", "content.f.sizes.median: nothing is drawn by it"),
             (
-                "sizes = { law = 'pareto', least = '9 kB', most = '8 kB' }",
-                "content.f.sizes.most: it must be no less than `least`, and no more than 1 PiB",
+                "sizes = { law = 'pareto', min = '9 kB', max = '8 kB' }",
+                "content.f.sizes.max: it must be no less than `min`, and no more than 1 PiB",
             ),
             (
                 "sizes = { file = 'missing.csv' }",

@@ -2,7 +2,7 @@
 
 use packet::time::Duration;
 use repo::evaluation::Reading;
-use repo::eviction::PolicySpec;
+use repo::eviction::ObjectEvictionSpec;
 
 use super::hierarchy::HierarchySection;
 use super::ranges::RangesSection;
@@ -43,7 +43,7 @@ pub(super) struct Departure {
     length: Option<Duration>,
     gigabyte: u64,
     /// Instead of the paper's queue.
-    policy: Option<PolicySpec>,
+    policy: Option<ObjectEvictionSpec>,
 }
 
 /// Which policies are compared.
@@ -71,7 +71,7 @@ impl Departure {
         if departure.request_every.is_some_and(|span| span.duration() < MIN_INTERVAL) {
             f.add(format!("{key}.request_every"), TOO_OFTEN, None);
         }
-        let policy = departure.policy.as_deref().map(str::parse).transpose();
+        let eviction = departure.eviction.as_deref().map(str::parse).transpose();
         Departure {
             name: departure.name.clone(),
             reading: Reading {
@@ -86,8 +86,8 @@ impl Departure {
             size_factor: departure.size_factor.unwrap_or(1.0),
             length: departure.duration.map(Span::duration),
             gigabyte: departure.gigabyte.map_or(GIGABYTE, |size| size.0),
-            policy: policy.unwrap_or_else(|error| {
-                f.add(format!("{key}.policy"), format!("{error}"), None);
+            policy: eviction.unwrap_or_else(|error| {
+                f.add(format!("{key}.eviction"), format!("{error}"), None);
                 None
             }),
         }
@@ -170,6 +170,6 @@ impl Experiment {
 }
 
 /// A policy by its name and parameters.
-pub(super) fn policy(text: &str) -> Result<PolicySpec, StudyError> {
+pub(super) fn policy(text: &str) -> Result<ObjectEvictionSpec, StudyError> {
     text.parse().map_err(|error| StudyError::Format(format!("policy: {error}")))
 }

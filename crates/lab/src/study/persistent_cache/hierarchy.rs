@@ -2,7 +2,7 @@
 //! downloads take, and what is still served when the link to the source is overloaded or cut.
 
 use repo::evaluation::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
-use repo::eviction::{DeleteQueue, PolicySpec, start};
+use repo::eviction::{DeleteQueue, ObjectEvictionSpec, start};
 
 use super::setup::Setup;
 use super::units::shares;
@@ -20,7 +20,7 @@ pub(super) struct HierarchySection {
     workload: usize,
     repeats: u32,
     /// Instead of the paper's queue.
-    policy: Option<PolicySpec>,
+    policy: Option<ObjectEvictionSpec>,
     /// Without repositories, and without a cut.
     network: Hierarchy,
     names: Vec<String>,
@@ -43,8 +43,8 @@ impl HierarchySection {
         workloads: &[WorkloadSection],
         f: &mut Findings,
     ) -> Self {
-        let policy = given.policy.as_deref().map(str::parse).transpose().unwrap_or_else(|error| {
-            f.add(format!("{key}.policy"), format!("{error}"), None);
+        let policy = given.eviction.as_deref().map(str::parse).transpose().unwrap_or_else(|error| {
+            f.add(format!("{key}.eviction"), format!("{error}"), None);
             None
         });
         if given.level.is_empty() || given.level.iter().any(|level| !(1..=10_000).contains(&level.nodes)) {

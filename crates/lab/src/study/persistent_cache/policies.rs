@@ -2,7 +2,7 @@
 
 use packet::random::{Random, Zipf};
 use repo::evaluation::trace;
-use repo::eviction::{DeletionRule, PolicySpec, optimum, start};
+use repo::eviction::{DeletionRule, ObjectEvictionSpec, optimum, start};
 use repo::replay::ReplayedCache;
 
 use super::experiment::{Experiment, PoliciesSection, policy};
@@ -57,7 +57,12 @@ struct Column {
 
 impl Column {
     /// Of each policy, and hits of the schedule and of the bound.
-    fn rates(&self, setting: &Setting, specs: &[PolicySpec], random: Random) -> Result<Rates, StudyError> {
+    fn rates(
+        &self,
+        setting: &Setting,
+        specs: &[ObjectEvictionSpec],
+        random: Random,
+    ) -> Result<Rates, StudyError> {
         let rule = setting.rule(self.gb, self.ratio);
         let mut rates = Rates::default();
         for spec in specs {
@@ -96,7 +101,7 @@ impl Rates {
 fn add_zipf(
     experiment: &Experiment,
     section: &PoliciesSection,
-    specs: &[PolicySpec],
+    specs: &[ObjectEvictionSpec],
     runner: &Runner<'_>,
     report: &mut Report,
 ) -> Result<(), StudyError> {

@@ -2,7 +2,7 @@
 //! downloads take (the paper argues about it in V-A).
 
 use repo::evaluation::{DownloadPath, Granularity, RangesOutcome, RangesRun};
-use repo::eviction::{DeletionRule, PolicySpec, start};
+use repo::eviction::{DeletionRule, ObjectEvictionSpec, start};
 
 use super::setup::Setup;
 use super::units::{ratio_text, shares};
@@ -19,7 +19,7 @@ use crate::study::{Findings, Runner, StudyError};
 pub(super) struct RangesSection {
     repeats: u32,
     ranges: Vec<u32>,
-    policies: Vec<PolicySpec>,
+    policies: Vec<ObjectEvictionSpec>,
     early: Vec<f64>,
     thresholds: Vec<u64>,
     ratio: f64,
@@ -76,7 +76,7 @@ impl RangesSection {
 #[derive(Clone, Copy)]
 struct Combination<'a> {
     early: f64,
-    policy: &'a PolicySpec,
+    policy: &'a ObjectEvictionSpec,
     range: u32,
 }
 

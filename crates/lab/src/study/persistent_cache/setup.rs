@@ -3,7 +3,7 @@
 use packet::random::Random;
 use packet::time::Duration;
 use repo::evaluation::{Reading, Workload};
-use repo::eviction::{DeletionRule, PolicySpec};
+use repo::eviction::{DeletionRule, ObjectEvictionSpec};
 
 use super::units::{GIGABYTE, ratio_text};
 use super::workload_section::WorkloadSection;
@@ -32,7 +32,7 @@ pub(super) struct Setting {
     pub(super) reading: Reading,
     pub(super) gigabyte: u64,
     pub(super) length: Duration,
-    pub(super) policy: Option<PolicySpec>,
+    pub(super) policy: Option<ObjectEvictionSpec>,
 }
 
 impl Setting {

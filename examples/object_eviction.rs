@@ -1,16 +1,16 @@
 //! An eviction policy for repositories, beside ours on the same requests; the same `main` with
-//! `cairn::command().with_repository_policy(LARGEST).run()` has repositories that can be told to use it.
+//! `cairn::command().with_object_eviction(LARGEST).run()` has repositories that can be told to use it.
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::collections::BTreeMap;
 
 use cairn::packet::random::{Random, Zipf};
 use cairn::repo::eviction::optimum::Request;
-use cairn::repo::eviction::{DeletionRule, ObjectEviction, PolicyKind, PolicySpec, start};
+use cairn::repo::eviction::{DeletionRule, ObjectEviction, ObjectEvictionKind, ObjectEvictionSpec, start};
 use cairn::repo::trace::replay;
 
-pub(crate) const LARGEST: PolicyKind =
-    PolicyKind { word: "largest", start: |_| Ok(Box::new(Largest::default())) };
+pub(crate) const LARGEST: ObjectEvictionKind =
+    ObjectEvictionKind { word: "largest", start: |_| Ok(Box::new(Largest::default())) };
 
 /// The largest object leaves first.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = |key: u32| Request { key: key.into(), bytes: 1_000 * (1 + u64::from(key) * 37 % 100) };
     let requests: Vec<Request> = (0..220_000).map(|_| request(catalogue.draw(&mut random))).collect();
     let rule = DeletionRule { threshold_bytes: 20_000_000, ratio: 0.1 };
-    for policy in [PolicySpec::of(LARGEST)?, "lru".parse()?, "delete-queue".parse()?] {
+    for policy in [ObjectEvictionSpec::of(LARGEST)?, "lru".parse()?, "delete-queue".parse()?] {
         let outcome = replay(&requests, rule, start(&policy), 20_000);
         let share = outcome.hits as f64 / outcome.requests as f64;
         println!("{policy}: {share:.3} of all requests are hits");

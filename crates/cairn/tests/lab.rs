@@ -90,6 +90,76 @@ fn values_of_a_sweep_may_begin_with_a_dash_and_none_may_be_empty() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Two nodes and a link that loses packets: where there are 10 s all files come, and where there are 5 s not
+/// in every repeat.
+const LOSSY: &str = "title = 'Lossy'
+duration = '10 s'
+repeats = 6
+[node]
+a = {}
+b = {}
+[link.a-b]
+rate = '2 Mbit/s'
+delay = '2 ms'
+loss = '8 %'
+[[route]]
+prefix = '/lab'
+path = ['a', 'b']
+[content.files]
+prefix = '/lab/file'
+at = 'b'
+count = 3
+size = '200 kB'
+[download.files]
+at = 'a'
+content = 'files'
+[[expect]]
+say = 'Packets cross the link'
+value = 'network.hops'
+at_least = 303
+[[sweep]]
+key = 'duration'
+values = ['10 s', '5 s', '3 s']
+";
+
+#[test]
+fn tables_and_verdicts_of_a_run_rest_on_the_same_repeats_and_those_are_valid() {
+    let folder = folder("lossy", LOSSY);
+    let run = lab(&folder, "sim").args(["--no-controls", "--out", "run"]).output().unwrap();
+    let show = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = command.args(["lab", "show", "run"]).args(words).current_dir(&folder).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_str(&show(&["--json"])).unwrap();
+    let table = String::from_utf8(run.stdout).unwrap();
+    assert!(show(&[]).starts_with(table.lines().take(5).collect::<Vec<_>>().join("\n").as_str()));
+    for (case, all_valid) in [("duration 10 s", true), ("duration 5 s", false), ("duration 3 s", false)] {
+        let mut hops = Vec::new();
+        for repeat in json["runs"].as_array().unwrap().iter().filter(|repeat| repeat["case"] == case) {
+            let is_valid = repeat["valid"].as_bool().unwrap();
+            let reasons = repeat["reasons"].as_array().unwrap();
+            assert_eq!(reasons.is_empty(), is_valid, "{reasons:?}");
+            hops.extend(repeat["metrics"]["hops"].as_f64().filter(|_| is_valid));
+        }
+        assert_eq!(hops.len() == 6, all_valid, "{case}: {hops:?}");
+        let line = table.lines().find(|line| line.trim_start().starts_with(case)).unwrap();
+        assert!(line.contains(&format!("{} of 6", hops.len())), "{line}");
+        let shown = line.split_whitespace().last().unwrap();
+        if hops.is_empty() {
+            assert_eq!(shown, "–", "{line}");
+            continue;
+        }
+        let mean = hops.iter().sum::<f64>() / hops.len() as f64;
+        let number: f64 = shown.split('±').next().unwrap().parse().unwrap();
+        assert!((number - mean).abs() < 0.06, "{line}: {hops:?}");
+        let statements = json["statements"].as_array().unwrap();
+        let judged = statements.iter().find(|row| row["case"] == case).unwrap();
+        assert!((judged["numbers"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9, "{judged}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
     if namespaces().is_some() {

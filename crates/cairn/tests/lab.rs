@@ -161,6 +161,38 @@ fn tables_and_verdicts_of_a_run_rest_on_the_same_repeats_and_those_are_valid() {
 }
 
 #[test]
+fn the_command_that_is_told_of_a_sweep_gives_the_same_plan_when_it_is_pasted() {
+    let folder = folder("pasted sweep", LOSSY);
+    std::fs::rename(folder.join("small.toml"), folder.join("it's lossy.toml")).unwrap();
+    let cairn = Path::new(env!("CARGO_BIN_EXE_cairn"));
+    let sweep =
+        ["lab", "sweep", "it's lossy.toml", "--key", "link.*.rate", "--values", "1 Mbit/s,-0,3 Mbit/s"];
+    let refused = Command::new(cairn).args(sweep).current_dir(&folder).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1), "a sweep is read before anything is run");
+    let words =
+        [&sweep[..6], &["1 Mbit/s,3 Mbit/s", "--on", "sim", "--repeats", "1", "--seed", "7"]].concat();
+    Command::new(cairn).args(words).args(["--out", "one"]).current_dir(&folder).output().unwrap();
+    let told = |run: &str| {
+        let output =
+            Command::new(cairn).args(["lab", "results", run, "--json"]).current_dir(&folder).output();
+        let rows: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let of = |field: &str| rows[0][field].as_str().unwrap().to_owned();
+        (of("command"), of("plan"))
+    };
+    let (command, plan) = told("one");
+    let options = "--key 'link.*.rate' --values '1 Mbit/s,3 Mbit/s' --on sim --repeats 1 --seed 7";
+    assert_eq!(command, format!("cairn lab sweep 'it'\\''s lossy.toml' {options}"));
+    let page = std::fs::read_to_string(folder.join("one/report.html")).unwrap();
+    assert!(page.contains("cairn lab sweep"), "the page tells it, too");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{command} --out two")]).current_dir(&folder);
+    let path = format!("{}:/usr/bin:/bin", cairn.parent().unwrap().display());
+    let pasted = shell.env("PATH", path).output().unwrap();
+    assert_eq!(told("two"), (command, plan), "{}", String::from_utf8_lossy(&pasted.stderr));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
     if namespaces().is_some() {
         runs_to_its_report("netns");

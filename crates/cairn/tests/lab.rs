@@ -464,6 +464,10 @@ fn what_fails_with_json_says_so_as_json_whatever_the_command() {
         let is_said = error["error"].as_str().is_some_and(|text| !text.is_empty());
         assert!(is_said && error["exit_code"] == 1 && output.status.code() == Some(1), "{words:?}: {said}");
     }
+    let mut check = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = check.args(["lab", "check", "NOSUCH.toml", "--json"]).current_dir(&folder).output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(said[0]["problems"][0]["line"].is_null(), "a file that is not there has no line: {said}");
     let mut sim = Command::new(env!("CARGO_BIN_EXE_cairn"));
     let output = sim.args(["sim", "run", "NOSUCH.toml", "--json"]).current_dir(&folder).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("\"exit_code\": 1"));
@@ -690,7 +694,16 @@ fn two_do_not_go_on_with_one_run_at_once() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     // The process that is named is the lab itself, which `env` has become.
-    assert!(err.contains(&format!("process {}", child.id())), "{err}");
+    let process = format!("process {}", child.id());
+    assert!(err.contains(&process) && err.contains("the run cannot be resumed"), "{err}");
+    // Whoever looks at it meanwhile learns the same, and is not sent to where he is refused.
+    for word in ["results", "show"] {
+        let mut looking = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = looking.args(["lab", word]).arg(only_run(&folder)).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(err.contains("not one repeat is complete") && err.contains(&process), "{word}: {err}");
+        assert!(!err.contains("resume"), "{word}: {err}");
+    }
     end(&mut child, Signal::KILL);
     nothing_is_left(&folder, &child);
     std::fs::remove_dir_all(&folder).unwrap();

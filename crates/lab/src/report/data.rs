@@ -38,10 +38,9 @@ pub enum ReportError {
 impl ReportError {
     /// That there is not one repeat, why, and what to do.
     fn nothing(folder: &RunFolder, faults: &Faults) -> Self {
-        let path = pasted_path(folder.path());
         let (why, ways_out) = match faults.is_damaged {
             true => (format!(": {}", faults.sentences.join("; ")), faults.ways_out.join("; ")),
-            false => (String::new(), format!("go on with it: cairn lab resume {path}")),
+            false => (String::new(), folder.going_on()),
         };
         let text = format!("{}: not one repeat is complete{why}; {ways_out}", folder.path().display());
         io::Error::new(io::ErrorKind::NotFound, text).into()

@@ -90,6 +90,108 @@ fn values_of_a_sweep_may_begin_with_a_dash_and_none_may_be_empty() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Two nodes and a link that loses packets: where there are 10 s all files come, and where there are 5 s not
+/// in every repeat.
+const LOSSY: &str = "title = 'Lossy'
+duration = '10 s'
+repeats = 6
+[node]
+a = {}
+b = {}
+[link.a-b]
+rate = '2 Mbit/s'
+delay = '2 ms'
+loss = '8 %'
+[[route]]
+prefix = '/lab'
+path = ['a', 'b']
+[content.files]
+prefix = '/lab/file'
+at = 'b'
+count = 3
+size = '200 kB'
+[download.files]
+at = 'a'
+content = 'files'
+[[expect]]
+say = 'Packets cross the link'
+value = 'network.hops'
+at_least = 303
+[[sweep]]
+key = 'duration'
+values = ['10 s', '5 s', '3 s']
+";
+
+#[test]
+fn tables_and_verdicts_of_a_run_rest_on_the_same_repeats_and_those_are_valid() {
+    let folder = folder("lossy", LOSSY);
+    let run = lab(&folder, "sim").args(["--no-controls", "--out", "run"]).output().unwrap();
+    let show = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = command.args(["lab", "show", "run"]).args(words).current_dir(&folder).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_str(&show(&["--json"])).unwrap();
+    let table = String::from_utf8(run.stdout).unwrap();
+    assert!(show(&[]).starts_with(table.lines().take(5).collect::<Vec<_>>().join("\n").as_str()));
+    for (case, all_valid) in [("duration 10 s", true), ("duration 5 s", false), ("duration 3 s", false)] {
+        let mut hops = Vec::new();
+        for repeat in json["runs"].as_array().unwrap().iter().filter(|repeat| repeat["case"] == case) {
+            let is_valid = repeat["valid"].as_bool().unwrap();
+            let reasons = repeat["reasons"].as_array().unwrap();
+            assert_eq!(reasons.is_empty(), is_valid, "{reasons:?}");
+            hops.extend(repeat["metrics"]["hops"].as_f64().filter(|_| is_valid));
+        }
+        assert_eq!(hops.len() == 6, all_valid, "{case}: {hops:?}");
+        let line = table.lines().find(|line| line.trim_start().starts_with(case)).unwrap();
+        assert!(line.contains(&format!("{} of 6", hops.len())), "{line}");
+        let shown = line.split_whitespace().last().unwrap();
+        if hops.is_empty() {
+            assert_eq!(shown, "–", "{line}");
+            continue;
+        }
+        let mean = hops.iter().sum::<f64>() / hops.len() as f64;
+        let number: f64 = shown.split('±').next().unwrap().parse().unwrap();
+        assert!((number - mean).abs() < 0.06, "{line}: {hops:?}");
+        let statements = json["statements"].as_array().unwrap();
+        let judged = statements.iter().find(|row| row["case"] == case).unwrap();
+        assert!((judged["numbers"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9, "{judged}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_command_that_is_told_of_a_sweep_gives_the_same_plan_when_it_is_pasted() {
+    let folder = folder("pasted sweep", LOSSY);
+    std::fs::rename(folder.join("small.toml"), folder.join("it's lossy.toml")).unwrap();
+    let cairn = Path::new(env!("CARGO_BIN_EXE_cairn"));
+    let sweep =
+        ["lab", "sweep", "it's lossy.toml", "--key", "link.*.rate", "--values", "1 Mbit/s,-0,3 Mbit/s"];
+    let refused = Command::new(cairn).args(sweep).current_dir(&folder).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1), "a sweep is read before anything is run");
+    let words =
+        [&sweep[..6], &["1 Mbit/s,3 Mbit/s", "--on", "sim", "--repeats", "1", "--seed", "7"]].concat();
+    Command::new(cairn).args(words).args(["--out", "one"]).current_dir(&folder).output().unwrap();
+    let told = |run: &str| {
+        let output =
+            Command::new(cairn).args(["lab", "results", run, "--json"]).current_dir(&folder).output();
+        let rows: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let of = |field: &str| rows[0][field].as_str().unwrap().to_owned();
+        (of("command"), of("plan"))
+    };
+    let (command, plan) = told("one");
+    let options = "--key 'link.*.rate' --values '1 Mbit/s,3 Mbit/s' --on sim --repeats 1 --seed 7";
+    assert_eq!(command, format!("cairn lab sweep 'it'\\''s lossy.toml' {options}"));
+    let page = std::fs::read_to_string(folder.join("one/report.html")).unwrap();
+    assert!(page.contains("cairn lab sweep"), "the page tells it, too");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{command} --out two")]).current_dir(&folder);
+    let path = format!("{}:/usr/bin:/bin", cairn.parent().unwrap().display());
+    let pasted = shell.env("PATH", path).output().unwrap();
+    assert_eq!(told("two"), (command, plan), "{}", String::from_utf8_lossy(&pasted.stderr));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
     if namespaces().is_some() {
@@ -362,6 +464,10 @@ fn what_fails_with_json_says_so_as_json_whatever_the_command() {
         let is_said = error["error"].as_str().is_some_and(|text| !text.is_empty());
         assert!(is_said && error["exit_code"] == 1 && output.status.code() == Some(1), "{words:?}: {said}");
     }
+    let mut check = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = check.args(["lab", "check", "NOSUCH.toml", "--json"]).current_dir(&folder).output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(said[0]["problems"][0]["line"].is_null(), "a file that is not there has no line: {said}");
     let mut sim = Command::new(env!("CARGO_BIN_EXE_cairn"));
     let output = sim.args(["sim", "run", "NOSUCH.toml", "--json"]).current_dir(&folder).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("\"exit_code\": 1"));
@@ -588,7 +694,16 @@ fn two_do_not_go_on_with_one_run_at_once() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     // The process that is named is the lab itself, which `env` has become.
-    assert!(err.contains(&format!("process {}", child.id())), "{err}");
+    let process = format!("process {}", child.id());
+    assert!(err.contains(&process) && err.contains("the run cannot be resumed"), "{err}");
+    // Whoever looks at it meanwhile learns the same, and is not sent to where he is refused.
+    for word in ["results", "show"] {
+        let mut looking = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = looking.args(["lab", word]).arg(only_run(&folder)).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(err.contains("not one repeat is complete") && err.contains(&process), "{word}: {err}");
+        assert!(!err.contains("resume"), "{word}: {err}");
+    }
     end(&mut child, Signal::KILL);
     nothing_is_left(&folder, &child);
     std::fs::remove_dir_all(&folder).unwrap();

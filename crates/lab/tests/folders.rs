@@ -288,6 +288,32 @@ fn what_is_advised_runs_the_experiment_as_often_and_where_it_ran() {
 }
 
 #[test]
+fn the_command_of_a_sweep_of_an_earlier_version_is_built_from_what_its_folder_has() {
+    let above = TestFolder::absent("swept before");
+    let text = format!(
+        "title = 'Row'\nuntil_done = true\nduration = '60 s'\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}\n"
+    );
+    let values = ["5 Mbit/s", "8 Mbit/s"].map(str::to_owned);
+    let path = std::path::Path::new("row.toml");
+    let swept = Experiment::swept(path, &text, "defaults.link.rate", &values).unwrap();
+    let folder = execute(&swept, &Options { seed: Some(9), ..options(&above) }, |_| {}).unwrap();
+    let expected =
+        "cairn lab sweep row.toml --key defaults.link.rate --values '5 Mbit/s,8 Mbit/s' --on sim --seed 9";
+    let mut record = folder.record().unwrap();
+    assert_eq!(record.command, expected);
+    record.command = "cairn lab run 'row.toml with --key and --values' --on sim --seed 9".to_owned();
+    folder.write_record(&record).unwrap();
+    let run = RunData::read(&folder).unwrap();
+    assert_eq!(run.faults, Vec::<String>::new());
+    let page = results_markdown(std::slice::from_ref(&run), None);
+    assert!(page.contains(&format!("`{expected}`")), "{page}");
+    // Where nothing has it any more no command is told that cannot be run.
+    fs::write(folder.experiment(), "").unwrap();
+    let told = resume(folder.path(), &options(&above).programs, Build::default(), |_| {}).unwrap_err();
+    assert!(told.to_string().ends_with("; put it back"), "{told}");
+}
+
+#[test]
 fn derived_files_that_were_changed_or_taken_away_are_named_and_derived_again() {
     let row = Row::new("derived");
     let path = row.path("case-01/repeat-02/derived/traffic-b.csv");

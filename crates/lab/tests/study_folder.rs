@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::run::{execute_study, study_faults};
+use cairn_lab::run::{RunRecord, execute_study, study_faults};
 use testkit::folder::TestFolder;
 
 const LINEAR: &str = include_str!("../../../experiments/clock-linear.toml");
@@ -52,4 +52,26 @@ fn whatever_of_a_study_is_changed_or_taken_away_is_named() {
     assert_eq!(found().sentences, ["run.json was changed after it was written"]);
     fs::write(&record, whole).unwrap();
     assert_eq!(found().sentences, [""; 0]);
+    // Earlier versions noted no file, and what everybody reads must be there all the same.
+    let noted = folder.record().unwrap();
+    let unnoted = RunRecord { study_files: std::collections::BTreeMap::new(), ..noted.clone() };
+    folder.write_record(&unnoted).unwrap();
+    assert_eq!(found().sentences, [""; 0]);
+    fs::rename(folder.path().join("report.json"), folder.path().join("kept")).unwrap();
+    assert_eq!(found().sentences, ["report.json is missing"]);
+    assert!(found().way_out.unwrap().starts_with("put it back, or run the study again with: cairn lab run "));
+    fs::rename(folder.path().join("kept"), folder.path().join("report.json")).unwrap();
+    // One that has not come to its end has none of it, which is no loss.
+    folder.write_record(&RunRecord { complete: false, ..noted }).unwrap();
+    let open = found();
+    assert!(open.is_open && open.sentences == ["the study is not complete"], "{open:?}");
+    assert!(
+        open.way_out.unwrap().starts_with("a study cannot be resumed; start it anew with: cairn lab run ")
+    );
+    let held = folder.lock().unwrap();
+    assert!(found().way_out.unwrap().starts_with("somebody is at work on it: process "));
+    drop(held);
+    fs::remove_file(&record).unwrap();
+    let lost = study_faults(&folder).unwrap_err().to_string();
+    assert!(lost.contains("its run.json is missing; put it back, or start it anew with: "), "{lost}");
 }

@@ -21,6 +21,7 @@ pub(crate) mod resolve;
 pub mod units;
 
 pub use cases::drawn_again::DrawnAgain;
+pub(crate) use cases::swept::added_sweep;
 pub use cases::swept::{SweepValue, with_sweep};
 pub use plan::Plan;
 pub use problem::{Problem, Problems};

@@ -1,6 +1,7 @@
 //! Mistakes in an experiment file: where they are, what is wrong, and what would be right.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use formats::printable::printable;
 use formats::spelling;
@@ -31,12 +32,13 @@ impl Problems {
     /// That a file cannot be read.
     #[must_use]
     pub fn unreadable(file: String, error: &std::io::Error) -> Self {
-        let problem = Problem {
-            line: 0,
-            key: String::new(),
-            message: format!("cannot be read: {error}"),
-            suggestion: Some("`cairn lab new FILE` writes one to begin with".to_owned()),
+        let suggestion = match error.kind() {
+            ErrorKind::NotFound => Some("`cairn lab new FILE` writes one to begin with".to_owned()),
+            ErrorKind::InvalidData => Some("an experiment is a text in UTF-8".to_owned()),
+            _ => None,
         };
+        let message = format!("cannot be read: {error}");
+        let problem = Problem { line: 0, key: String::new(), message, suggestion };
         Problems { file, list: vec![problem] }
     }
 }

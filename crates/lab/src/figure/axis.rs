@@ -73,6 +73,13 @@ impl Axis {
         self.caption_with("")
     }
 
+    /// What a column of its numbers is called in a chart of that title, which alone says what they are where
+    /// they have no unit.
+    pub(crate) fn column(&self, title: &str) -> String {
+        let caption = self.caption();
+        if caption.is_empty() { title.to_owned() } else { caption }
+    }
+
     fn caption_with(&self, letter: &str) -> String {
         match (self.name.as_str(), self.unit.as_str()) {
             (name, "") => name.to_owned(),

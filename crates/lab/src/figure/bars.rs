@@ -1,8 +1,9 @@
 //! Bars in groups.
 
 use super::axis::Axis;
-use super::drawing::{Anchor, Drawing, Style};
-use super::key::Key;
+use super::drawing::{Anchor, Drawing, Point, Shape, Style};
+use super::key::{Key, explain};
+use super::names::ShortNames;
 use super::number::short;
 use super::palette::Paint;
 use super::plot::{Frame, Head, Plot, wanted_marks};
@@ -66,19 +67,29 @@ impl BarChart {
         let mut plot = Plot::new(&self.title, frame, top, 10.0, y);
         head.draw(&mut plot.drawing);
         key.draw(&mut plot.drawing, head.height() - 4.0, colour);
-        self.bars(&mut plot, colour, &deviation);
+        let names = self.bars(&mut plot, colour, &deviation);
         if frame.foot {
             plot.caption(&self.x);
         }
-        plot.drawing
+        let mut drawing = plot.drawing;
+        key.explain(&mut drawing);
+        let groups: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
+        explain(&mut drawing, &names, &groups);
+        drawing
     }
 
-    fn bars(&self, plot: &mut Plot, colour: usize, deviation: &dyn Fn(usize, usize) -> Option<f64>) {
+    /// Gives what the groups are called below them.
+    fn bars(
+        &self,
+        plot: &mut Plot,
+        colour: usize,
+        deviation: &dyn Fn(usize, usize) -> Option<f64>,
+    ) -> ShortNames {
         let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
         let bar = (room * 0.8 / self.labels.len().max(1) as f64).min(56.0);
-        let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 2.0);
+        let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 8.0);
         let mut numbers = Vec::new();
-        for ((place, group), name) in self.groups.iter().enumerate().zip(&names) {
+        for ((place, group), name) in self.groups.iter().enumerate().zip(&names.shown) {
             let middle = plot.left + room * (place as f64 + 0.5);
             let left = middle - bar * self.labels.len() as f64 / 2.0;
             for (number, value) in group.values.iter().enumerate().filter(|(_, value)| value.is_finite()) {
@@ -105,21 +116,50 @@ impl BarChart {
             }
             plot.drawing.text((middle, plot.floor + 15.0), Anchor::Middle, name, Style::LABEL);
         }
-        if bar < NUMBERED {
-            return;
+        if bar >= NUMBERED {
+            numbers.into_iter().for_each(|(at, text)| number_at(&mut plot.drawing, at, &text));
         }
-        // Each number above its bar, where it lies on nothing: all bars are there by now.
-        for (at, text) in numbers {
-            if plot.drawing.is_clear(at, Anchor::Middle, &text, Style::LABEL) {
-                plot.drawing.text(at, Anchor::Middle, &text, Style::LABEL);
-            }
-        }
+        names
     }
+}
+
+/// Writes a number above its bar, where it touches nothing: all bars are there by now. Where a line of the
+/// ground would pass through it, it stands a little higher; where there is no room it is left out.
+fn number_at(drawing: &mut Drawing, (across, down): Point, text: &str) {
+    const HIGHER: u32 = 12;
+    const ABOVE: f64 = 2.5;
+    let style = Style::LABEL;
+    let places = (0..=HIGHER).map(|higher| (across, down - f64::from(higher)));
+    let clear: Vec<Point> = places.filter(|at| drawing.is_clear(*at, Anchor::Middle, text, style)).collect();
+    // One that touches it from above looks no better.
+    let is_at = |at: Point| drawing.lines_below(at, Anchor::Middle, text, style) > 0;
+    let is_struck = |at: &&Point| is_at(**at) || is_at((at.0, at.1 - ABOVE));
+    let best = clear.iter().find(|at| !is_struck(at)).or(clear.first()).copied();
+    // Farther up, and above a neighbour of about this height, it would be taken for that of another bar.
+    let is_its_own =
+        clear.first() == Some(&(across, down)) && !is_above_others(drawing, (across, down), text);
+    if let Some(at) = best.filter(|_| is_its_own) {
+        drawing.text(at, Anchor::Middle, text, style);
+    }
+}
+
+/// Does a number above its bar reach over another one that ends near below?
+fn is_above_others(drawing: &Drawing, (across, down): Point, text: &str) -> bool {
+    const NEAR: f64 = 14.0;
+    let half = Style::LABEL.width(text) / 2.0 - 1.0;
+    drawing.shapes.iter().any(|shape| match shape {
+        Shape::Rectangle { at: (left, top), size, .. } => {
+            let right = left + size.0;
+            let is_own = (*left..=right).contains(&across);
+            let is_below = (down - 6.0..down + NEAR).contains(top);
+            !is_own && is_below && *left < across + half && right > across - half
+        }
+        _ => false,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::drawing::Shape;
     use super::*;
 
     fn chart() -> BarChart {
@@ -179,6 +219,63 @@ mod tests {
         let count = |word: &str| words(&drawing).into_iter().filter(|found| *found == word).count();
         assert_eq!((count("1476"), count("23.4"), count("0.615")), (3, 1, 1), "{:?}", words(&drawing));
         assert_eq!(drawing.misplaced(), [""; 0]);
+    }
+
+    #[test]
+    fn no_number_touches_the_bar_of_another_and_no_line_strikes_one_through() {
+        let values = [[1.56, 0.925, 0.748], [1.13, 0.587, 0.442], [0.00173, 0.00344, 0.00346]];
+        let group = |(number, values): (usize, &[f64; 3])| BarGroup {
+            name: format!("router-north-0{}-backbone", number + 1),
+            values: values.to_vec(),
+        };
+        let labels = ["10", "20", "30"].map(|n| format!("a case of {n} Mbit/s")).to_vec();
+        let chart = BarChart { labels, groups: values.iter().enumerate().map(group).collect(), ..chart() };
+        for (width, deviations) in [(344.0, vec![]), (344.0, vec![vec![3.6, 5.4, 3.7]; 3]), (560.0, vec![])] {
+            let drawing = chart.draw(Frame::new(width, 255.0), &deviations, 0);
+            let mut shown = 0;
+            for shape in &drawing.shapes {
+                let Shape::Text { at, text, .. } = shape else { continue };
+                if !values.iter().flatten().any(|value| value.to_string() == *text) {
+                    continue;
+                }
+                shown += 1;
+                assert_eq!(
+                    drawing.lines_below(*at, Anchor::Middle, text, Style::LABEL),
+                    0,
+                    "{width}: {text}"
+                );
+                let half = Style::LABEL.width(text) / 2.0;
+                for bar in &drawing.shapes {
+                    let Shape::Rectangle { at: corner, size, .. } = bar else { continue };
+                    let apart = (corner.0 - at.0 - half).max(at.0 - half - corner.0 - size.0);
+                    // One that ends above the number is a square of the key.
+                    let is_beside = corner.1 <= at.1 && corner.1 + size.1 > at.1 - 8.0;
+                    assert!(apart >= 1.0 || !is_beside, "{width}: {text} is {apart} beside a bar");
+                }
+            }
+            assert!(shown >= 2, "{width}: {shown}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_numbered_have_a_key_below() {
+        let names = ["consumer", "commander", "computer", "customer"];
+        let group = |name: &str| BarGroup { name: name.into(), values: vec![1.0] };
+        let groups = names.iter().map(|name| group(name)).collect();
+        let chart = BarChart { labels: vec![String::new()], groups, ..chart() };
+        let drawing = chart.draw(Frame::new(140.0, 190.0), &[], 0);
+        let words = words(&drawing);
+        for (number, name) in names.iter().enumerate() {
+            assert!(words.contains(&format!("({}) {name}", number + 1).as_str()), "{words:?}");
+            assert!(words.contains(&(number + 1).to_string().as_str()), "{words:?}");
+        }
+        assert_eq!(drawing.misplaced(), [""; 0]);
+        assert!(drawing.size().1 > 190.0);
+        assert_eq!(
+            chart.draw(Frame::new(600.0, 190.0), &[], 0).size().1,
+            190.0,
+            "where there is room there is none"
+        );
     }
 
     #[test]

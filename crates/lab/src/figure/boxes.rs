@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::drawing::{Drawing, Style};
-use super::key::Key;
+use super::key::{Key, explain};
 use super::number::short;
 use super::palette::Paint;
 use super::plot::{Frame, Head, Plot, wanted_marks};
@@ -80,8 +80,8 @@ impl BoxChart {
         key.draw(&mut plot.drawing, head.height() - 4.0, 0);
         let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
         let wide = (room * 0.84 / self.labels.len().max(1) as f64).min(40.0);
-        let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 2.0);
-        for ((place, group), name) in self.groups.iter().enumerate().zip(&names) {
+        let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 8.0);
+        for ((place, group), name) in self.groups.iter().enumerate().zip(&names.shown) {
             let middle = plot.left + room * (place as f64 + 0.5);
             let left = middle - wide * self.labels.len() as f64 / 2.0;
             for (number, quartiles) in group.boxes.iter().enumerate() {
@@ -96,7 +96,11 @@ impl BoxChart {
         if frame.foot {
             plot.caption(&self.x);
         }
-        plot.drawing
+        let mut drawing = plot.drawing;
+        key.explain(&mut drawing);
+        let groups: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
+        explain(&mut drawing, &names, &groups);
+        drawing
     }
 }
 

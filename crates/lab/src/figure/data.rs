@@ -111,7 +111,7 @@ impl super::LineChart {
         Data::default()
             .words("series", points().map(|(series, _)| series.label.clone()).collect())
             .numbers(&self.x.caption(), points().map(|(_, point)| point.0).collect())
-            .numbers(&self.y.caption(), points().map(|(_, point)| point.1).collect())
+            .numbers(&self.y.column(&self.title), points().map(|(_, point)| point.1).collect())
     }
 }
 
@@ -130,15 +130,38 @@ impl super::BarChart {
                 spread.push(deviation.copied().unwrap_or(f64::NAN));
             }
         }
-        let data =
-            Data::default().words(&self.x, groups).words("series", labels).numbers(&self.y.caption(), values);
+        let data = Data::default()
+            .words(&self.x, groups)
+            .words("series", labels)
+            .numbers(&self.y.column(&self.title), values);
         if deviations.is_empty() { data } else { data.numbers("deviation", spread) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Axis, BarChart, BarGroup, LineChart, Series};
     use super::*;
+
+    #[test]
+    fn a_column_of_numbers_without_a_unit_is_called_what_its_chart_is() {
+        let chart = |unit: &str| LineChart {
+            title: "Pending Interests".into(),
+            x: Axis::new("time", "s"),
+            y: Axis::new("", unit),
+            series: vec![Series { label: "n1".into(), points: vec![(0.0, 1.5)] }],
+        };
+        assert_eq!(chart("").data().to_csv(), "series,time (s),Pending Interests\nn1,0,1.5\n");
+        assert_eq!(chart("bit/s").data().to_csv(), "series,time (s),bit/s\nn1,0,1.5\n");
+        let group = BarGroup { name: "n1".into(), values: vec![1.5] };
+        let (title, x, labels, groups) =
+            ("Pending Interests".into(), "node".into(), vec!["a".into()], vec![group]);
+        let bars = BarChart { title, x, y: Axis::new("", ""), labels, groups };
+        assert_eq!(
+            bars.data(&[vec![0.1]]).to_csv(),
+            "node,series,Pending Interests,deviation\nn1,a,1.5,0.1\n"
+        );
+    }
 
     #[test]
     fn missing_numbers_are_empty_fields_and_commas_are_quoted() {

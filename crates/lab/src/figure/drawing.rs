@@ -1,6 +1,7 @@
 //! A drawing: shapes and words in places, with paints that say what they are for. How it becomes SVG or PDF
 //! is told elsewhere.
 
+use super::names::ShortNames;
 use super::palette::{Dash, Paint};
 use super::text::{Ruler, Weight};
 
@@ -59,7 +60,7 @@ impl Style {
     }
 
     /// The same of several names, which stay different where they were.
-    pub(crate) fn fit_all<'n>(&self, names: impl IntoIterator<Item = &'n String>, room: f64) -> Vec<String> {
+    pub(crate) fn fit_all<'n>(&self, names: impl IntoIterator<Item = &'n String>, room: f64) -> ShortNames {
         let names: Vec<String> = names.into_iter().cloned().collect();
         self.ruler().fit_all(&names, room)
     }

@@ -11,6 +11,8 @@ const BELOW: f64 = 0.21;
 const TOLERANCE: f64 = 1.0;
 /// Numbers beside each other are read as two only with a gap between them, in parts of the size.
 const APART: f64 = 0.3;
+/// Between a number and the bar or the whisker of a neighbour, in points.
+const BESIDE: f64 = 2.0;
 
 /// The box around a text.
 #[derive(Debug, Clone, Copy)]
@@ -83,14 +85,15 @@ impl Drawing {
     pub(crate) fn is_clear(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> bool {
         let bounds = Bounds::of(at, anchor, text, style);
         let apart = TOLERANCE + APART * style.size;
-        let around = Bounds { left: bounds.left - apart, right: bounds.right + apart, ..bounds };
+        let wider = |by: f64| Bounds { left: bounds.left - by, right: bounds.right + by, ..bounds };
+        let (around, beside) = (wider(apart), wider(TOLERANCE + BESIDE));
         let meets = |shape: &Shape| match shape {
             Shape::Text { at, anchor, text, style } => around.meets(Bounds::of(*at, *anchor, text, *style)),
             Shape::Rectangle { at, size, .. } => {
                 let (left, top) = *at;
-                bounds.meets(Bounds { left, right: left + size.0, top, bottom: top + size.1 })
+                beside.meets(Bounds { left, right: left + size.0, top, bottom: top + size.1 })
             }
-            Shape::Line { from, to, paint: Paint::Ink, .. } => bounds.is_crossed(*from, *to),
+            Shape::Line { from, to, paint: Paint::Ink, .. } => beside.is_crossed(*from, *to),
             _ => false,
         };
         self.has_room(at, anchor, text, style) && !self.shapes.iter().any(meets)

@@ -2,6 +2,8 @@
 
 use super::axis::Axis;
 use super::drawing::{Anchor, Drawing, Point, Style};
+use super::key::explain;
+use super::names::ShortNames;
 use super::palette::{Dash, Paint};
 use super::plot::{Frame, Head, Plot, label_room, wanted_marks};
 
@@ -65,7 +67,7 @@ impl LineChart {
     /// The same where the first series has colour number `colour`.
     fn margins_from(&self, frame: Frame, colour: usize) -> (f64, f64) {
         let y = self.y.fit(self.values(), wanted_marks(frame.height - 60.0));
-        let labels = labels_of(&self.series, frame).into_iter();
+        let labels = labels_of(&self.series, frame).shown.into_iter();
         let widest = labels.map(|label| Style::LABEL.width(&label)).fold(0.0, f64::max);
         (label_room(&y), if widest > 0.0 { widest + 10.0 + self.sample(colour) } else { 10.0 })
     }
@@ -134,7 +136,7 @@ impl LineChart {
             }
             let dash = Dash::of_series(colour + number);
             plot.drawing.path(drawn, Paint::Series(colour + number), dash);
-            let label = short.get(number).cloned().unwrap_or_default();
+            let label = short.shown.get(number).cloned().unwrap_or_default();
             labels.push((last.1, Paint::Series(colour + number), (label, dash)));
         }
         for (at, across, paint) in rings(&dots) {
@@ -148,7 +150,10 @@ impl LineChart {
             let style = Style::LABEL.in_paint(paint);
             plot.drawing.text((beside + sample, at + 4.0), Anchor::Start, &text, style);
         }
-        plot.drawing
+        let mut drawing = plot.drawing;
+        let names: Vec<String> = self.series.iter().map(|series| series.label.clone()).collect();
+        explain(&mut drawing, &short, &names);
+        drawing
     }
 }
 
@@ -164,7 +169,7 @@ fn rings(dots: &[(Point, Paint)]) -> Vec<(Point, f64, Paint)> {
 }
 
 /// What is written at the end of each line: no more than leaves room for the plot.
-fn labels_of(series: &[Series], frame: Frame) -> Vec<String> {
+fn labels_of(series: &[Series], frame: Frame) -> ShortNames {
     Style::LABEL.fit_all(series.iter().map(|series| &series.label), frame.width * LABELS)
 }
 

@@ -73,7 +73,7 @@ fn grouped(text: &str) -> String {
 
 /// The unit that a number is written in, and the factor to it. Measures count bytes; what links carry in a
 /// second is written in bits, as their rates are, so that one can be held against the other.
-fn written_in(unit: &str) -> (&str, f64) {
+pub(crate) fn written_in(unit: &str) -> (&str, f64) {
     if unit == "B/s" { ("bit/s", 8.0) } else { (unit, 1.0) }
 }
 

@@ -1,6 +1,5 @@
 //! How wide words are, from the metrics of the font that reports are set in.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use ttf_parser::Face;
@@ -80,7 +79,7 @@ pub(crate) struct Ruler {
 
 impl Ruler {
     /// For what is set in the own font.
-    const fn own(size: f64, weight: Weight) -> Self {
+    pub(super) const fn own(size: f64, weight: Weight) -> Self {
         Ruler { size, weight, in_any_font: false }
     }
 
@@ -144,36 +143,6 @@ impl Ruler {
         format!("{}…{}", part(letters.get(..begin)).trim_end(), part(letters.get(end..)).trim_start())
     }
 
-    /// Several names, each shortened where there is no room for it, and different where they were: what all
-    /// have in common goes first, and if that is not enough they are numbered.
-    pub(crate) fn fit_all(self, names: &[String], room: f64) -> Vec<String> {
-        let shortened =
-            |names: &[String]| -> Vec<String> { names.iter().map(|name| self.fit(name, room)).collect() };
-        let clashes = |short: &[String]| {
-            let (all, distinct) =
-                (names.iter().collect::<HashSet<_>>(), short.iter().collect::<HashSet<_>>());
-            distinct.len() < all.len()
-        };
-        let short = shortened(names);
-        if !clashes(&short) {
-            return short;
-        }
-        let varying = varying_parts(names);
-        let short = shortened(&varying);
-        if !clashes(&short) {
-            return short;
-        }
-        let numbered = |(place, name): (usize, &String)| {
-            let number = (place + 1).to_string();
-            let in_brackets = format!(" ({number})");
-            let short = self.fit(name, (room - self.width(&in_brackets)).max(0.0)) + &in_brackets;
-            // Where there is hardly any room the number is all, or nothing.
-            let mut choices = [short, number].into_iter();
-            choices.find(|text| self.width(text) <= room).unwrap_or_default()
-        };
-        varying.iter().enumerate().map(numbered).collect()
-    }
-
     /// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it
     /// must be.
     pub(crate) fn wrap(self, text: &str, room: f64) -> Vec<String> {
@@ -229,22 +198,6 @@ impl Ruler {
         }
         part
     }
-}
-
-/// The names without those of their parts that are the same in all of them, where all have as many. Parts
-/// stand between commas, as in the names of cases.
-fn varying_parts(names: &[String]) -> Vec<String> {
-    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split(", ").collect()).collect();
-    let Some(first) = parts.first() else { return Vec::new() };
-    if parts.iter().any(|list| list.len() != first.len()) {
-        return names.to_vec();
-    }
-    let varies = |place: &usize| parts.iter().any(|list| list.get(*place) != first.get(*place));
-    let kept: Vec<usize> = (0..first.len()).filter(varies).collect();
-    let of = |list: &Vec<&str>| {
-        kept.iter().filter_map(|place| list.get(*place).copied()).collect::<Vec<_>>().join(", ")
-    };
-    parts.iter().map(of).collect()
 }
 
 /// The parts of a word that may stand on lines of their own: what ends with a sign between parts of a name.
@@ -323,27 +276,5 @@ mod tests {
             "{short}"
         );
         assert_eq!(fit("cpu", 11.0, Weight::Regular, 80.0), "cpu");
-    }
-
-    #[test]
-    fn names_that_differ_in_their_middle_still_differ_when_they_are_shortened() {
-        let names = |of: fn(u32) -> String| (1..=3).map(of).collect::<Vec<String>>();
-        let lists = [
-            names(|n| format!("forwarders of the first row, policy {n}, links of the last row at 10 Mbit/s")),
-            names(|n| format!("forwarders of the first row {n} links of the last row at 10 Mbit/s")),
-        ];
-        for list in lists {
-            let short = Ruler::own(11.0, Weight::Regular).fit_all(&list, 90.0);
-            let distinct: HashSet<&String> = short.iter().collect();
-            assert_eq!(distinct.len(), 3, "{short:?}");
-            assert!(short.iter().all(|name| width(name, 11.0, Weight::Regular) <= 90.0), "{short:?}");
-        }
-        let list: Vec<String> = (1..=12).map(|n| format!("first {n} last")).collect();
-        assert_eq!(Ruler::own(11.0, Weight::Regular).fit_all(&list, 14.0)[11], "12");
-        assert_eq!(Ruler::own(11.0, Weight::Regular).fit_all(&list, 3.0)[11], "");
-        assert_eq!(
-            Ruler::own(11.0, Weight::Regular).fit_all(&["a".to_owned(), "a".to_owned()], 90.0),
-            ["a", "a"]
-        );
     }
 }

@@ -226,8 +226,11 @@ impl Comparison {
         for (left, right) in &self.cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             let differences = plans::differences(&left.plan, &right.plan);
-            let named = differences.iter().take(MAX_OF_A_PLAN).cloned().collect::<Vec<_>>().join("; ");
-            let more = differences.len().saturating_sub(MAX_OF_A_PLAN);
+            // That there is one more takes no less room than to name it.
+            let shown =
+                if differences.len() == MAX_OF_A_PLAN + 1 { differences.len() } else { MAX_OF_A_PLAN };
+            let named = differences.iter().take(shown).cloned().collect::<Vec<_>>().join("; ");
+            let more = differences.len().saturating_sub(shown);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             if !differences.is_empty() {
                 lines.push(format!("Not the same plan: {}: {named}{more}", left.name()));

@@ -38,10 +38,9 @@ pub enum ReportError {
 impl ReportError {
     /// That there is not one repeat, why, and what to do.
     fn nothing(folder: &RunFolder, faults: &Faults) -> Self {
-        let path = pasted_path(folder.path());
         let (why, ways_out) = match faults.is_damaged {
             true => (format!(": {}", faults.sentences.join("; ")), faults.ways_out.join("; ")),
-            false => (String::new(), format!("go on with it: cairn lab resume {path}")),
+            false => (String::new(), folder.going_on()),
         };
         let text = format!("{}: not one repeat is complete{why}; {ways_out}", folder.path().display());
         io::Error::new(io::ErrorKind::NotFound, text).into()
@@ -110,11 +109,21 @@ impl CaseData {
         self.results.iter().any(RepeatResult::is_valid)
     }
 
+    /// The repeats that numbers of the case rest on, each with its number from 0: those that are valid.
+    pub(super) fn counting(&self) -> impl Iterator<Item = (u32, &RepeatResult)> {
+        (0..).zip(&self.results).filter(|(_, result)| result.is_valid())
+    }
+
+    /// Each repeat with what virtual time counted in it; nothing where one of them has lost that.
+    pub fn counted(&self) -> impl Iterator<Item = (&RepeatResult, &NetworkCounts)> {
+        let all = if self.counts.len() == self.results.len() { self.results.as_slice() } else { &[] };
+        all.iter().zip(&self.counts)
+    }
+
     /// A measure in each valid repeat; nothing when none is.
     #[must_use]
     pub fn values(&self, key: &str, summary: &str) -> Vec<f64> {
-        let used = self.results.iter().filter(|result| result.is_valid());
-        used.filter_map(|result| result.values.get(key)?.named(summary)).collect()
+        self.counting().filter_map(|(_, result)| result.values.get(key)?.named(summary)).collect()
     }
 
     /// The same, with which of them its mean and its interval rest on.
@@ -129,10 +138,9 @@ impl CaseData {
         self.numbers(key, summary).estimate()
     }
 
-    /// The same over numbers of which there is one of each repeat, valid or not.
-    #[must_use]
-    pub fn estimate_of_each(&self, values: &[f64]) -> Option<Estimate> {
-        Numbers::of_each(self, values).estimate()
+    /// The same of what virtual time counted in each valid repeat.
+    pub fn estimate_of(&self, number: impl Fn(&NetworkCounts) -> Option<f64>) -> Option<Estimate> {
+        Numbers::of_counts(self, number).estimate()
     }
 }
 

@@ -16,6 +16,9 @@ use crate::figure::{Axis, BarChart, BarGroup, Data, Frame, LineChart, Series, Sp
 const SMALL: Frame = Frame::new(344.0, 220.0);
 /// The six graphs of a node.
 const GRAPH: Frame = Frame::new(330.0, 165.0);
+/// What is said of the numbers above bars.
+pub(super) const NUMBERS: &str =
+    "A number stands above its bar where there is room; the data beside have all.";
 /// As wide as the page.
 pub(super) const WIDE: f64 = 720.0;
 
@@ -235,7 +238,7 @@ pub(super) fn means(run: &RunData) -> Vec<Figure> {
             figures.push(Figure {
                 name: format!("means-{}{number}", quantity.key),
                 drawing: chart.draw(Frame::new(344.0, 210.0 + 15.0 * rows), &deviations, part * together),
-                caption: format!("{} of each node, a bar for each case.", quantity.title),
+                caption: format!("{} of each node, a bar for each case. {NUMBERS}", quantity.title),
                 data: Some(chart.data(&deviations)),
             });
         }

@@ -5,6 +5,7 @@
 //! not count among them.
 
 use super::data::CaseData;
+use crate::analysis::{NetworkCounts, RepeatResult};
 use crate::order::{OrderSeen, Simultaneous};
 use crate::stats::{Counted, Estimate, Sample, are_equal};
 
@@ -43,28 +44,24 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// Those of a measure; none where no valid repeat has it.
     pub(super) fn of(case: &CaseData, key: &str, summary: &str) -> Self {
-        let valid = (0..).zip(&case.results).filter(|(_, result)| result.is_valid());
-        let number = |(repeat, result): (u32, &crate::analysis::RepeatResult)| {
+        let number = |(repeat, result): (u32, &RepeatResult)| {
             let value = result.values.get(key)?.named(summary)?;
             let (counted, order) = (result.counts.get(key).copied(), result.outcome.simultaneous);
             Some(Number { repeat, value, counted, order })
         };
-        let list: Vec<Number> = valid.filter_map(number).collect();
+        let list: Vec<Number> = case.counting().filter_map(number).collect();
         let certainty = certainty(case, is_of_hashes(key), &list);
         Numbers { list, certainty }
     }
 
-    /// Numbers of which there is one of each repeat; of others nobody knows which order they took.
-    pub(super) fn of_each(case: &CaseData, values: &[f64]) -> Self {
-        let has_all = case.results.len() == values.len();
-        let order = |repeat: usize| case.results.get(repeat).filter(|_| has_all)?.outcome.simultaneous;
-        let number = |(repeat, value): (u32, &f64)| Number {
-            repeat,
-            value: *value,
-            counted: None,
-            order: order(repeat as usize),
+    /// Those of what virtual time counted; none where it is not there of each repeat.
+    pub(super) fn of_counts(case: &CaseData, number: impl Fn(&NetworkCounts) -> Option<f64>) -> Self {
+        let counts: Vec<&NetworkCounts> = case.counted().map(|(_, counts)| counts).collect();
+        let number = |(repeat, result): (u32, &RepeatResult)| {
+            let value = number(counts.get(repeat as usize)?)?;
+            Some(Number { repeat, value, counted: None, order: result.outcome.simultaneous })
         };
-        let list: Vec<Number> = (0..).zip(values).map(number).collect();
+        let list: Vec<Number> = case.counting().filter_map(number).collect();
         let certainty = certainty(case, false, &list);
         Numbers { list, certainty }
     }

@@ -3,7 +3,7 @@
 use super::data::{CaseData, RunData};
 use super::document::Figure;
 use super::facet::facet;
-use super::figures::{WIDE, loads, longest_cycle, over_time, per_node, spans};
+use super::figures::{NUMBERS, WIDE, loads, longest_cycle, over_time, per_node, spans};
 use super::parameter;
 use super::quantity::{Quantity, quantity};
 use super::round_trips;
@@ -95,6 +95,9 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         "per-case" => " Bars are means over the run, whiskers the standard deviation over its time.",
         _ => "",
     };
+    if matches!(wanted.form.as_str(), "per-node" | "per-case") {
+        caption += &format!(" {NUMBERS}");
+    }
     if !missing.is_empty() {
         let title =
             |key: &String| quantity(key).map_or(key.clone(), |quantity| within_a_sentence(quantity.title));

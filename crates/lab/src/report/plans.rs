@@ -10,12 +10,26 @@ use crate::experiment::Plan;
 const OF_NODES: &[&str] = &["at", "to", "from", "node", "nodes", "behind", "upstream", "between", "others"];
 const OF_LINKS: &[&str] = &["link", "watch"];
 
+/// The links of a plan.
+const LINKS: &str = "links";
+
 /// What is of the report, and not of what was done: keys of the plan, and keys of its parts.
 const NOT_DONE: &[&str] = &["title", "case", "control", "scaling"];
 const NOT_DONE_IN_PARTS: &[(&str, &str)] =
     &[("evaluation", "expectations"), ("evaluation", "elsewhere"), ("routing", "routes")];
 
-/// Each key that two plans have otherwise, with both values.
+/// Keys of a link that say how it is called and where it is, and not what it does.
+const PLACES_OF_LINKS: &[&str] = &["name", "between", "others"];
+
+/// A key that two plans have otherwise.
+struct Difference {
+    words: String,
+    /// Is it of names and places alone? Where nodes have other names there are many of those.
+    is_of_names: bool,
+}
+
+/// Each key that two plans have otherwise, with both values: first what happens otherwise, such as the loss
+/// of a link, then what is called otherwise.
 pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
     let mut found = Vec::new();
     let value = |plan: &Plan| {
@@ -34,7 +48,8 @@ pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
         value
     };
     walk("", &value(a), &value(b), &mut found);
-    found
+    found.sort_by_key(|difference| difference.is_of_names);
+    found.into_iter().map(|difference| difference.words).collect()
 }
 
 /// Puts names of nodes and links in place of their numbers, which say nothing to anybody, and are others in
@@ -75,16 +90,24 @@ fn named(list: &[Value]) -> Option<Vec<(&str, &Value)>> {
 }
 
 /// Entries with the same name are held against each other; those that only one has are named.
-fn walk_named(path: &str, a: &[(&str, &Value)], b: &[(&str, &Value)], found: &mut Vec<String>) {
+fn walk_named(path: &str, a: &[(&str, &Value)], b: &[(&str, &Value)], found: &mut Vec<Difference>) {
     let of = |list: &[(&str, &Value)], name: &str| {
         list.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).clone())
     };
-    for (side, one, other) in [("A", a, b), ("B", b, a)] {
-        let names: Vec<&str> =
-            one.iter().map(|(name, _)| *name).filter(|name| of(other, name).is_none()).collect();
+    let alone = |one: &[(&str, &Value)], other: &[(&str, &Value)]| -> Vec<(String, Value)> {
+        let alone = one.iter().filter(|(name, _)| of(other, name).is_none());
+        alone.map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect()
+    };
+    let (only_a, only_b) = (alone(a, b), alone(b, a));
+    for (side, only) in [("A", &only_a), ("B", &only_b)] {
+        let names: Vec<&str> = only.iter().map(|(name, _)| name.as_str()).collect();
         if !names.is_empty() {
-            found.push(format!("{path}: only in {side}: {}", names.join(", ")));
+            let words = format!("{path}: only in {side}: {}", names.join(", "));
+            found.push(Difference { words, is_of_names: only_a.len() == only_b.len() });
         }
+    }
+    if path == LINKS {
+        walk_other_links(only_a, only_b, found);
     }
     for (name, left) in a {
         if let Some(right) = of(b, name) {
@@ -93,7 +116,34 @@ fn walk_named(path: &str, a: &[(&str, &Value)], b: &[(&str, &Value)], found: &mu
     }
 }
 
-fn walk(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
+/// Links that have other names on both sides: those between the same nodes are held against each other, and
+/// the others in their order where there are as many, as where nodes have other names, too.
+fn walk_other_links(a: Vec<(String, Value)>, mut b: Vec<(String, Value)>, found: &mut Vec<Difference>) {
+    let ends = |link: &Value| -> BTreeSet<String> {
+        let list = |key: &str| link.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+        list("between").iter().chain(&list("others")).map(Value::to_string).collect()
+    };
+    let mut pairs = Vec::new();
+    let mut left = Vec::new();
+    for (name, link) in a {
+        match b.iter().position(|(_, other)| ends(other) == ends(&link)) {
+            Some(place) => pairs.push(((name, link), b.remove(place))),
+            None => left.push((name, link)),
+        }
+    }
+    if left.len() == b.len() {
+        pairs.extend(left.into_iter().zip(b));
+    }
+    let bare = |mut link: Value| {
+        PLACES_OF_LINKS.iter().for_each(|key| drop(link.as_object_mut().and_then(|link| link.remove(*key))));
+        link
+    };
+    for ((name, one), (other_name, other)) in pairs {
+        walk(&format!("{LINKS}.{name} / {other_name}"), &bare(one), &bare(other), found);
+    }
+}
+
+fn walk(path: &str, a: &Value, b: &Value, found: &mut Vec<Difference>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
         _ if a == b => {}
@@ -113,9 +163,16 @@ fn walk(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
                     walk(&below(&place.to_string()), one, other, found);
                 }
             }
-            None => found.push(format!("{path}: {} entries / {}", left.len(), right.len())),
+            None => {
+                let words = format!("{path}: {} entries / {}", left.len(), right.len());
+                found.push(Difference { words, is_of_names: false });
+            }
         },
-        _ => found.push(format!("{path}: {a} / {b}")),
+        _ => {
+            let last = path.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(path);
+            let is_of_names = OF_NODES.contains(&last) || OF_LINKS.contains(&last);
+            found.push(Difference { words: format!("{path}: {a} / {b}"), is_of_names });
+        }
     }
 }
 
@@ -153,6 +210,17 @@ mod tests {
         assert!(found.contains(&"nodes: only in A: c".to_owned()), "{found:?}");
         assert!(found.contains(&"nodes: only in B: z".to_owned()), "{found:?}");
         assert!(found.contains(&"contents.files.at: \"c\" / \"z\"".to_owned()), "{found:?}");
+        // Links of other names are held against each other, and what they do stands before all names.
+        for lossy in [
+            renamed.clone(),
+            testkit::experiment::ROW.replace("b-c = {}", "x = { between = [\"b\", \"c\"] }"),
+        ] {
+            let lossy = lossy.replace("b-z = {}", "b-z = { loss = '1 %' }");
+            let lossy = lossy.replace("x = { between", "x = { loss = '1 %', between");
+            let found = differences(&one, &plan(&lossy));
+            let first = found.first().unwrap();
+            assert!(first.starts_with("links.b-c / ") && first.ends_with(".loss: 0.0 / 0.01"), "{found:?}");
+        }
         // A node before all others gives each of them another number, and does nothing else to them.
         let more = testkit::experiment::ROW.replace("[node]\n", "[node]\n_first = {}\n");
         let more = more.replace("[link]\n", "[link]\n_first-a = {}\n").replace("_first", "a0");

@@ -2,6 +2,7 @@
 
 use super::data::RunData;
 use super::document::{Block, Cell, Table, Tone};
+use super::results::command;
 use super::summary::TRACE_HASH;
 use crate::figure::number::with_unit;
 use crate::run::command_beside;
@@ -38,6 +39,7 @@ fn circumstances(run: &RunData) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("experiment", format!("{}.toml, printed below and kept as `experiment.toml`", record.experiment)),
         ("began", record.began.clone()),
+        ("begun with", command(run)),
         ("backend", record.backend.clone()),
         ("lab", format!("cairn {}, {}", record.version, record.program.words())),
         ("software under test", record.software.clone()),

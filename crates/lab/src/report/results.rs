@@ -11,6 +11,7 @@ use super::ranges;
 use super::verdict::{Outcome, Verdict, VerdictNumbers, numbers, verdicts};
 use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 use crate::prose::{capitalised, code, indented, name, sentence, sentences, wrapped};
+use crate::run::StartCommand;
 use crate::stats::Claim;
 
 /// A statement and what came of it.
@@ -61,16 +62,17 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
-fn command(run: &RunData) -> String {
-    if !run.record.command.is_empty() {
-        // A path says where somebody's files were, and nothing to anybody else.
-        let short = |word: &str| match word.rsplit_once('/') {
-            Some((_, name)) if word.starts_with('/') => format!("experiments/{name}"),
-            _ => word.to_owned(),
-        };
-        return run.record.command.split(' ').map(short).collect::<Vec<_>>().join(" ");
-    }
-    format!("cairn lab run experiments/{}.toml --on {}", run.record.experiment, run.record.backend)
+/// The command that gives a run.
+pub(super) fn command(run: &RunData) -> String {
+    // A path says where somebody's files were, and nothing to anybody else.
+    let short = |file: &str| match file.rsplit_once('/') {
+        Some((_, name)) if file.starts_with('/') => format!("experiments/{name}"),
+        _ => file.to_owned(),
+    };
+    let said = StartCommand::of(&run.record, &run.experiment.text).map(|said| said.of_file(short));
+    let least =
+        || format!("cairn lab run experiments/{}.toml --on {}", run.record.experiment, run.record.backend);
+    said.and_then(|said| said.command()).unwrap_or_else(least)
 }
 
 fn row(run: &RunData, verdict: Verdict) -> Row {

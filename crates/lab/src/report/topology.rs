@@ -2,6 +2,7 @@
 
 use super::map;
 use crate::experiment::plan::{Activity, IndexVec, LinkPlan, NodeIndex, Plan, Workload};
+use crate::figure::key::explain;
 use crate::figure::number::with_unit;
 use crate::figure::palette::Dash;
 use crate::figure::{Anchor, Drawing, Paint, Point, Style, Weight};
@@ -167,10 +168,11 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
         let (Some(from), Some(to)) = (places.get(from), places.get(to)) else { continue };
         drawing.path(vec![*from, *to], Paint::Soft, Dash::Solid);
     }
-    for ((node, place), words) in plan.nodes.iter().zip(&places).zip(&words) {
+    let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
+    let short = name.fit_all(&names, WIDE - 8.0);
+    for ((shown, place), words) in short.shown.iter().zip(&places).zip(&words) {
         drawing.card((place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH));
-        let shown = name.fit(&node.name, WIDE - 8.0);
-        drawing.text((place.0, place.1 + 5.0), Anchor::Middle, &shown, name);
+        drawing.text((place.0, place.1 + 5.0), Anchor::Middle, shown, name);
         for (row, word) in words.iter().enumerate() {
             let at = (place.0, place.1 + HIGH / 2.0 + 15.0 * (row + 1) as f64);
             drawing.text(at, Anchor::Middle, word, Style::LABEL);
@@ -181,6 +183,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
         let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
         label(&mut drawing, *from, *to, link);
     }
+    explain(&mut drawing, &short, &names);
     drawing
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::begun::not_begun;
 use super::error::RunError;
 use super::folder::{RunFolder, RunRecord};
+use super::start_command::StartCommand;
 use crate::analysis::{NETWORK_FILE, RAW};
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;
@@ -39,55 +40,20 @@ pub(super) fn said_format(format: TraceFormat) -> &'static str {
     }
 }
 
-/// The words of a command as [`pasted`] has written them.
-fn words_of(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\'' => is_quoted = !is_quoted,
-            '\\' if !is_quoted => word.extend(letters.next()),
-            ' ' if !is_quoted => words.push(std::mem::take(&mut word)),
-            letter => word.push(letter),
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// The file that a run was begun with, and what was said beside it: the options that there are, for a record
-/// may have been changed by anybody, and whoever pastes an advice runs it.
-fn said_with(record: &RunRecord) -> Option<(String, String)> {
-    const WITH_VALUES: [&str; 5] = ["--repeats", "--seed", "--only", "--shard", "--format"];
-    let words = words_of(&record.command);
-    let begin = words.iter().position(|word| word == "--on")?;
-    let file = words.get(3..begin)?.join(" ");
-    let mut said = format!(" --on {}", pasted(&record.backend));
-    let mut rest = words.get(begin + 2..)?.iter();
-    while let Some(word) = rest.next() {
-        if WITH_VALUES.contains(&word.as_str()) {
-            said += &format!(" {word} {}", pasted(rest.next()?));
-        } else if word == "--no-controls" {
-            said += " --no-controls";
-        }
-    }
-    Some((file, said))
-}
-
 /// The command that carries out a file as a run was. One of an earlier version has not noted all that was
 /// said.
 fn command_of(folder: &RunFolder, record: &RunRecord, file: &str, hosts: &Path) -> String {
-    let said = said_with(record).map(|(_, said)| said);
     let least = || format!(" --on {} --repeats {}", pasted(&record.backend), record.repeats);
-    let mut words = said.unwrap_or_else(least);
-    if let Some(format) = record.trace_format.filter(|_| !words.contains(" --format ")) {
-        words += &format!(" --format {}", said_format(format));
-    }
-    if folder.hosts().is_file() {
-        words += &format!(" --hosts {}", pasted_path(hosts));
-    }
-    format!("cairn lab run {}{words}", pasted(file))
+    let words = StartCommand::of(record, "").map_or_else(least, |said| said.options);
+    format!("cairn lab run {}{words}{}", pasted(file), said_elsewhere(folder, record, &words, hosts))
+}
+
+/// What else makes a run what it was, and is not among the words that its record has noted.
+fn said_elsewhere(folder: &RunFolder, record: &RunRecord, words: &str, hosts: &Path) -> String {
+    let format = record.trace_format.filter(|_| !words.contains(" --format "));
+    let format = format.map(|format| format!(" --format {}", said_format(format)));
+    let hosts = folder.hosts().is_file().then(|| format!(" --hosts {}", pasted_path(hosts)));
+    format.into_iter().chain(hosts).collect()
 }
 
 /// The command that runs an experiment once more as a run was, from its copy in the folder.
@@ -141,10 +107,12 @@ pub(crate) fn experiment_of(folder: &RunFolder, record: &RunRecord) -> Result<Ex
             }
         };
         let why = "it says what was measured, so nothing can be told without it; put it back";
-        let again = said_with(record).map_or_else(String::new, |(file, _)| {
-            let command = command_of(folder, record, &file, &folder.hosts());
-            format!(", or start anew, where it was begun, with: {command}")
-        });
+        let again = || {
+            let said = StartCommand::of(record, "")?;
+            let more = said_elsewhere(folder, record, &said.options, &folder.hosts());
+            Some(format!(", or start anew, where it was begun, with: {}{more}", said.command()?))
+        };
+        let again = again().unwrap_or_default();
         not_begun(folder, format!("{what}, and {why}{again}"))
     })
 }
@@ -162,8 +130,5 @@ mod tests {
         assert_eq!(pasted("runs/a-1.toml"), "runs/a-1.toml");
         assert_eq!(pasted("my runs/it's"), "'my runs/it'\\''s'");
         assert_eq!([pasted(""), pasted("a;b"), pasted("$HOME")], ["''", "'a;b'", "'$HOME'"]);
-        for word in ["runs/a-1.toml", "my runs/it's", "a;b", "\\"] {
-            assert_eq!(words_of(&format!("x {} y", pasted(word))), ["x", word, "y"]);
-        }
     }
 }

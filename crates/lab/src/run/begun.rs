@@ -12,8 +12,14 @@ use crate::seal::Seal;
 pub(crate) fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
     folder.record().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if folder.experiment().is_file() => {
-            let why = match folder.repeat(0, 0).is_dir() {
-                true => "its run.json is missing",
+            if let Some(holder) = folder.holder() {
+                return not_begun(
+                    folder,
+                    format!("nothing is there yet; somebody is at work on it: {holder}"),
+                );
+            }
+            let why = match has_results(folder) {
+                true => "its run.json is missing; put it back, or",
                 false => "this run ended before anything was measured",
             };
             not_begun(folder, anew(folder, why, None))
@@ -24,6 +30,12 @@ pub(crate) fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
         },
         _ => not_begun(folder, anew(folder, &format!("its run.json cannot be read ({error})"), None)),
     })
+}
+
+/// Is anything there that a run or a study leaves?
+fn has_results(folder: &RunFolder) -> bool {
+    let left = ["records", "report.html", "report.json", "report.txt"].map(|name| folder.path().join(name));
+    folder.repeat(0, 0).is_dir() || left.iter().any(|path| path.exists())
 }
 
 /// The same for those who write it again, under a new seal, which would hide that it was changed.

@@ -11,6 +11,7 @@ use super::experiment_hashes::hashes;
 use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::options::Options;
+use super::start_command::begun_over;
 use crate::driver::driver;
 use crate::experiment::plan::Software;
 use crate::experiment::{Experiment, Plan};
@@ -18,7 +19,11 @@ use crate::seal::Seal;
 
 /// The command that carries out an experiment like this.
 pub(super) fn command(experiment: &Experiment, options: &Options, on: &str) -> String {
-    let mut words = format!("cairn lab run {} --on {}", pasted(experiment.shown()), on);
+    let mut words = match experiment.sweep_beside() {
+        Some(sweep) => begun_over(&sweep.file, &sweep.key, &sweep.values),
+        None => format!("cairn lab run {}", pasted(experiment.shown())),
+    };
+    words += &format!(" --on {on}");
     let mut add = |key: &str, value: Option<String>| {
         words.extend(value.map(|value| format!(" --{key} {value}")));
     };

@@ -97,13 +97,13 @@ pub(super) fn resume_with(
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
     let mut record = whole_record_of(&folder)?;
-    let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
+    let _lock = folder.lock().map_err(io_error("the run cannot be resumed"))?;
     let experiment = experiment_of(&folder, &record)?;
     if experiment.file.study.is_some() {
         let why = if record.complete {
             format!("a study is complete; see it with: cairn lab show {}", pasted_path(folder.path()))
         } else {
-            anew(&folder, "a study is not gone on with", Some(&record))
+            anew(&folder, "a study cannot be resumed", Some(&record))
         };
         return Err(not_begun(&folder, why));
     }

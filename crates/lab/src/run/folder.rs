@@ -35,6 +35,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
+use super::anew::pasted_path;
 use super::build::Program;
 use super::machine::Machine;
 use crate::backend::VIRTUAL_TIME;
@@ -309,7 +310,7 @@ impl RunFolder {
     pub fn going_on(&self) -> String {
         match self.holder() {
             Some(holder) => format!("somebody is at work on it: {holder}"),
-            None => format!("go on with it: cairn lab resume {}", self.path.display()),
+            None => format!("go on with it: cairn lab resume {}", pasted_path(&self.path)),
         }
     }
 

@@ -24,6 +24,7 @@ mod repeats;
 mod shard;
 mod shared_clock;
 pub mod slurm;
+mod start_command;
 mod study;
 mod study_faults;
 
@@ -46,5 +47,6 @@ pub(crate) use origin::OwnRepeats;
 pub use plan_error::{PlanError, UnfitForStudy};
 pub(crate) use plans::with_seed_of;
 pub use shard::{Shard, ShardError};
+pub(crate) use start_command::StartCommand;
 pub use study::execute_study;
 pub use study_faults::{StudyFaults, study_faults};

@@ -13,7 +13,9 @@ use crate::study::report::Report;
 use crate::study::{Runner, run};
 
 /// The file with all that a study has found.
-const REPORT: &str = "report.json";
+pub(super) const REPORT: &str = "report.json";
+/// The same as text.
+pub(super) const TEXT: &str = "report.txt";
 
 /// Runs a study from the beginning, and writes its tables and figures.
 ///

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::anew::{command_again, experiment_of};
-use super::begun::record_of;
+use super::begun::{anew, record_of};
 use super::error::RunError;
 use super::experiment_hashes::{changed_since, named};
 use super::folder::{RunFolder, RunRecord};
+use super::study::{REPORT, TEXT};
 use crate::analysis::hash_of_file;
 use crate::seal::Seal;
 
@@ -24,6 +25,8 @@ pub struct StudyFaults {
     pub way_out: Option<String>,
     /// That changes of its files would go unnoticed; nothing where they would not.
     pub unhashed: Option<String>,
+    /// Has it not come to its end?
+    pub is_open: bool,
 }
 
 /// The hashes of files of a study, by their names.
@@ -42,11 +45,22 @@ pub fn study_faults(folder: &RunFolder) -> Result<StudyFaults, RunError> {
     let record = record_of(folder)?;
     let experiment = experiment_of(folder, &record)?;
     let mut sentences = Vec::new();
+    if !record.complete {
+        let holder = folder.holder();
+        let at_work = holder.map(|holder| format!("somebody is at work on it: {holder}"));
+        let way_out = at_work.unwrap_or_else(|| anew(folder, "a study cannot be resumed", Some(&record)));
+        let sentences = vec!["the study is not complete".to_owned()];
+        return Ok(StudyFaults { sentences, way_out: Some(way_out), unhashed: None, is_open: true });
+    }
     let parts = changed_since(&record, &experiment);
     if !parts.is_empty() {
         sentences.push(format!("{} of experiment.toml was changed since the study began", named(&parts)));
     }
     sentences.extend(changed_files(folder, &record));
+    // Those of earlier versions are not noted.
+    let are_written = [REPORT, TEXT].into_iter().filter(|name| !record.study_files.contains_key(*name));
+    let lost = are_written.filter(|name| !folder.path().join(name).is_file());
+    sentences.extend(lost.map(|name| format!("{name} is missing")));
     if record.seal == Seal::Broken || record.seal == Seal::None && !record.study_files.is_empty() {
         sentences.push("run.json was changed after it was written".to_owned());
     }
@@ -55,6 +69,7 @@ pub fn study_faults(folder: &RunFolder) -> Result<StudyFaults, RunError> {
         way_out: (!sentences.is_empty()).then(again),
         unhashed: (record.complete && record.study_files.is_empty()).then(|| UNHASHED.to_owned()),
         sentences,
+        is_open: false,
     })
 }
 

@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
+use super::report::VERDICT;
 use super::statement::Verdict;
 use crate::report::Conclusion;
-
-/// The column of a table of statements in which the verdicts stand.
-const VERDICT: &str = "verdict";
 
 /// What a study's `report.json` comes to. What lies outside of the bounds that a study states is contradicted
 /// as well.

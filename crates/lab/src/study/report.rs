@@ -13,6 +13,9 @@ use serde::Serialize;
 use crate::figure::Drawing;
 use crate::report::pdf;
 
+/// The column of a table of statements in which the verdicts stand.
+pub(super) const VERDICT: &str = "verdict";
+
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -75,6 +78,11 @@ pub struct StudyTable {
 }
 
 impl StudyTable {
+    /// Is it one of statements and what came of each?
+    pub(super) fn has_verdicts(&self) -> bool {
+        self.columns.iter().any(|column| column == VERDICT)
+    }
+
     /// A table without rows.
     pub fn new(name: &str, title: &str, columns: &[&str]) -> Self {
         StudyTable {
@@ -96,11 +104,12 @@ impl StudyTable {
             longest.unwrap_or(0).max(self.columns[column].chars().count())
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let is_of_words = self.has_verdicts();
         let mut out = format!("{}\n", self.title);
         let mut line = |row: &[String], left: bool| {
             let mut text = String::new();
             for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let _ = match place == 0 || left {
+                let _ = match place == 0 || left || is_of_words {
                     true => write!(text, "{cell:<width$}  "),
                     false => write!(text, "{cell:>width$}  "),
                 };
@@ -148,7 +157,7 @@ pub struct StudyFigure {
 impl StudyFigure {
     /// The figure of a line chart.
     pub fn lines(name: &str, chart: &crate::figure::LineChart) -> Self {
-        let names = ["series".to_owned(), chart.x.caption(), chart.y.caption()];
+        let names = ["series".to_owned(), chart.x.caption(), chart.y.column(&chart.title)];
         let points = chart.series.iter().flat_map(|series| {
             series.points.iter().map(|(x, y)| [series.label.clone(), x.to_string(), y.to_string()])
         });
@@ -211,6 +220,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// With the tables of statements and their verdicts before all others.
+    #[must_use]
+    pub(super) fn statements_first(mut self) -> Self {
+        self.tables.sort_by_key(|table| !table.has_verdicts());
+        self
+    }
+
     /// For a terminal.
     pub fn to_text(&self) -> String {
         let mut out = format!("{}\n\n", self.title);
@@ -270,6 +286,22 @@ mod tests {
             "Table I\ntick    Mbps  note\n-----  -----  ----\n50 ms   7.72  a, b\nfine   18.75\n"
         );
         assert_eq!(table.to_csv(), "tick,Mbps,note\n50 ms,7.72345,\"a, b\"\nfine,18.75,\n");
+    }
+
+    #[test]
+    fn a_report_begins_with_its_statements_and_their_words_begin_in_line() {
+        let numbers = StudyTable::new("n", "Table I", &["tick", "Mbps"]);
+        let mut statements = StudyTable::new("s", "Statements", &["section", "statement", "verdict"]);
+        for (says, verdict) in [("It falls.", "confirmed"), ("It falls to 1.", "not testable here")] {
+            statements.rows.push(vec!["III".into(), says.into(), verdict.into()]);
+        }
+        let tables = vec![numbers.clone(), statements, numbers];
+        let report = Report { title: "t".into(), tables, ..Report::default() }.statements_first();
+        let names: Vec<&str> = report.tables.iter().map(|table| table.name.as_str()).collect();
+        assert_eq!(names, ["s", "n", "n"]);
+        let text = report.to_text();
+        assert!(text.contains("\nIII      It falls.       confirmed\n"), "{text}");
+        assert!(text.contains("\nIII      It falls to 1.  not testable here\n"), "{text}");
     }
 
     #[test]

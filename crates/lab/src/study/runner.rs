@@ -77,11 +77,13 @@ pub(crate) fn check(file: &File, files: &Files, f: &mut Findings) {
 /// An experiment that is no study; a network that cannot be built.
 pub fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
     // The experiment was checked when it was read.
-    match study(&experiment.file, &experiment.files, &mut Findings::default()).ok_or(StudyError::None)? {
-        Study::Clock(study) => study.run(runner),
-        Study::PersistentCache(study) => persistent_cache::run(&study, runner),
-        Study::CachePlacement(study) => cache_placement::run(&study, &experiment.files, runner),
-    }
+    let found =
+        match study(&experiment.file, &experiment.files, &mut Findings::default()).ok_or(StudyError::None)? {
+            Study::Clock(study) => study.run(runner),
+            Study::PersistentCache(study) => persistent_cache::run(&study, runner),
+            Study::CachePlacement(study) => cache_placement::run(&study, &experiment.files, runner),
+        };
+    found.map(Report::statements_first)
 }
 
 #[cfg(test)]

@@ -77,21 +77,38 @@ fn code(comparison: &Comparison) -> ExitCode {
     if comparison.is_incomplete() { ExitCode::from(NOT_COMPLETE) } else { ExitCode::SUCCESS }
 }
 
+/// How wide the measures and the numbers of both sides are, so that all lines have them below each other.
+fn widths(pairs: &[&Pair]) -> [usize; 3] {
+    let mut widths = [28, 26, 26];
+    for pair in pairs {
+        let (left, right) = pair.words();
+        for (width, cell) in widths.iter_mut().zip([&pair.measure, &left, &right]) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    widths
+}
+
 /// Case by case, a line for each measure.
 fn list(out: &mut Vec<u8>, pairs: &[&Pair]) -> Result<(), ToolError> {
     let mut last = None;
+    let widths = widths(pairs);
+    let line = |[measure, a, b, ratio]: [&str; 4]| {
+        let [first, second, third] = widths;
+        format!("  {measure:<first$} {a:>second$} {b:>third$} {ratio:>9}")
+    };
     for pair in pairs {
         if last != Some(&pair.case) {
             let also = if pair.case == pair.case_b { String::new() } else { format!(" / {}", pair.case_b) };
             let case = verdicts::one_line(&format!("{}{also}", pair.case));
             writeln!(out, "{}{case}", if case.is_empty() { "" } else { "\n" })?;
-            writeln!(out, "  {:<28} {:>26} {:>26} {:>9}", "measure", "A", "B", "B / A")?;
+            writeln!(out, "{}", line(["measure", "A", "B", "B / A"]))?;
         }
         last = Some(&pair.case);
         let (left, right) = pair.words();
         let ratio = pair.ratio().map_or_else(String::new, |ratio| format!("{ratio:.2}"));
         let mark = if pair.differs() == Some(true) { " *" } else { "" };
-        writeln!(out, "  {:<28} {left:>26} {right:>26} {ratio:>9}{mark}", pair.measure)?;
+        writeln!(out, "{}{mark}", line([&pair.measure, &left, &right, &ratio]))?;
     }
     if pairs.iter().any(|pair| pair.differs().is_some()) {
         writeln!(

@@ -1,9 +1,9 @@
-//! What virtual time counted: a line for each case, with means over its repeats, and for a single run a line
-//! for each consumer at each of its nodes.
+//! What virtual time counted: a line for each case, with means over its valid repeats, and for a single run a
+//! line for each consumer at each of its nodes.
 
 use std::io::{self, Write};
 
-use lab::analysis::{ConsumerCounts, NetworkCounts};
+use lab::analysis::{ConsumerCounts, NetworkCounts, RepeatResult};
 use lab::report::{CaseData, RunData};
 use lab::stats::{Estimate, fairness};
 
@@ -15,6 +15,7 @@ pub(super) fn text(run: &RunData) -> io::Result<Vec<u8>> {
     writeln!(to, "{}", printable(&run.record.title))?;
     if let [case] = run.cases.as_slice()
         && let [counts] = case.counts.as_slice()
+        && case.is_valid()
         && !counts.consumers.is_empty()
     {
         consumers(&mut to, counts)?;
@@ -68,23 +69,30 @@ fn metrics(counts: &NetworkCounts) -> Vec<(&'static str, f64)> {
     metrics
 }
 
-/// A line for each case, with means and, where there are repeats, their 95 % confidence intervals.
+/// Of what no repeat that counts has told.
+const NOTHING: &str = "–";
+
+/// A line for each case, with means over its valid repeats and, where there are several, their 95 %
+/// confidence intervals. Where a repeat is not valid, each line says how many are.
 fn cases(to: &mut impl Write, cases: &[CaseData]) -> io::Result<()> {
     let with_name = cases.len() > 1;
+    let valid = |case: &CaseData| case.results.iter().filter(|result| result.is_valid()).count();
+    let with_valid = cases.iter().any(|case| valid(case) < case.results.len());
     let mut rows: Vec<Vec<String>> = Vec::new();
     for case in cases {
-        let all: Vec<Vec<(&str, f64)>> = case.counts.iter().map(metrics).collect();
-        let Some(first) = all.first() else { continue };
+        let Some(first) = case.counts.first().map(metrics) else { continue };
         if rows.is_empty() {
-            let names = first.iter().map(|(name, _)| (*name).to_owned());
-            rows.push(with_name.then(|| "case".to_owned()).into_iter().chain(names).collect());
+            let before = [(with_name, "case"), (with_valid, "valid")];
+            let before = before.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name);
+            let names = before.chain(first.iter().map(|(name, _)| *name));
+            rows.push(names.map(str::to_owned).collect());
         }
         let mut row: Vec<String> = with_name.then(|| printable(case.name())).into_iter().collect();
-        for place in 0..first.len() {
-            let values: Vec<f64> =
-                all.iter().filter_map(|run| run.get(place).map(|(_, value)| *value)).collect();
-            let unit = if first.get(place).is_some_and(|(name, _)| *name == "cache_hits") { "%" } else { "" };
-            row.push(mean(case.estimate_of_each(&values)) + unit);
+        row.extend(with_valid.then(|| format!("{} of {}", valid(case), case.results.len())));
+        for (place, (name, _)) in first.iter().enumerate() {
+            let found = case.estimate_of(|counts| metrics(counts).get(place).map(|(_, value)| *value));
+            let unit = if *name == "cache_hits" { "%" } else { "" };
+            row.push(found.map_or_else(|| NOTHING.to_owned(), |found| mean(found) + unit));
         }
         rows.push(row);
     }
@@ -92,8 +100,8 @@ fn cases(to: &mut impl Write, cases: &[CaseData]) -> io::Result<()> {
 }
 
 /// A mean with the half width of its interval (Student's t), where it has one that is more than rounding.
-fn mean(found: Option<Estimate>) -> String {
-    let (middle, half) = found.map_or((0.0, 0.0), |estimate| (estimate.mean, estimate.half95.unwrap_or(0.0)));
+fn mean(found: Estimate) -> String {
+    let (middle, half) = (found.mean, found.half95.unwrap_or(0.0));
     if half <= middle.abs() * 1e-6 { short(middle) } else { format!("{}±{}", short(middle), short(half)) }
 }
 
@@ -147,9 +155,9 @@ fn table(to: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
     Ok(())
 }
 
-/// The same for programs: every repeat of every case.
+/// The same for programs: every repeat of every case, and whether it is valid, or why not.
 pub(super) fn json(run: &RunData) -> serde_json::Value {
-    let repeat = |case: &CaseData, counts: &NetworkCounts| {
+    let repeat = |case: &CaseData, result: &RepeatResult, counts: &NetworkCounts| {
         let numbers = metrics(counts);
         let is_there = |name: &str| numbers.iter().any(|(other, _)| *other == name);
         let units = UNITS.iter().filter(|(name, _)| is_there(name));
@@ -165,13 +173,16 @@ pub(super) fn json(run: &RunData) -> serde_json::Value {
         serde_json::json!({
             "case": case.plan.case,
             "seed": counts.seed,
+            "valid": result.is_valid(),
+            "reasons": result.reasons(),
             "trace_hash": counts.trace_hash,
             "metrics": metrics.collect::<serde_json::Map<_, _>>(),
             "units": units.collect::<serde_json::Map<_, _>>(),
             "consumers": consumers.collect::<Vec<_>>(),
         })
     };
-    run.cases.iter().flat_map(|case| case.counts.iter().map(move |counts| repeat(case, counts))).collect()
+    let of_case = |case| CaseData::counted(case).map(move |(result, counts)| repeat(case, result, counts));
+    run.cases.iter().flat_map(of_case).collect()
 }
 
 #[cfg(test)]
@@ -188,9 +199,10 @@ mod tests {
 
     #[test]
     fn a_mean_has_its_interval_beside_it_where_values_differ() {
-        assert_eq!(mean(Estimate::of(&[3.0])), "3");
-        assert_eq!(mean(Estimate::of(&[3.0, 3.0])), "3");
+        let of = |values: &[f64]| mean(Estimate::of(values).unwrap());
+        assert_eq!(of(&[3.0]), "3");
+        assert_eq!(of(&[3.0, 3.0]), "3");
         // Deviation 1, three values: 4.303 / sqrt(3).
-        assert_eq!(mean(Estimate::of(&[1.0, 2.0, 3.0])), "2±2.484");
+        assert_eq!(of(&[1.0, 2.0, 3.0]), "2±2.484");
     }
 }

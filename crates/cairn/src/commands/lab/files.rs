@@ -43,7 +43,8 @@ pub(super) fn check(files: &[PathBuf], form: Form) -> Outcome {
             (Err(problems), Form::Json) => {
                 let problem = |problem: &Problem| {
                     json!({
-                        "line": problem.line,
+                        // What is about the file as a whole has no line.
+                        "line": (problem.line > 0).then_some(problem.line),
                         "key": problem.key,
                         "message": problem.message,
                         "suggestion": problem.suggestion,

@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use lab::backend::hosts::Inventory;
+use lab::experiment::Experiment;
 use lab::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 use lab::experiment::plan::TraceFormat;
-use lab::experiment::{Experiment, SweepValue, with_sweep};
 use lab::run::slurm::SlurmRun;
 use lab::run::{Options, RunFolder, Shard, Stop, execute, merge, resume};
 
@@ -113,12 +113,8 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     }
     let path = &arguments.run.run.file;
     let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
-    let values: Vec<SweepValue> =
-        arguments.values.iter().map(|value| SweepValue::written(value.trim())).collect();
-    let text = with_sweep(&text, &arguments.key, &values);
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let shown = format!("{} with --key and --values", path.display());
-    let experiment = Experiment::parse_in(path.parent(), &name, &shown, &text).map_err(ToolError::other)?;
+    let experiment =
+        Experiment::swept(path, &text, &arguments.key, &arguments.values).map_err(ToolError::other)?;
     carry_out_on(&experiment, &arguments.run)
 }
 

@@ -43,6 +43,7 @@ fn tell(folder: &RunFolder, mut report: Value, text: &str, faults: &StudyFaults,
     // What it was is not known any more, whatever it says now.
     let (words, code) = match faults.sentences.is_empty() {
         true => verdicts::ending(conclusion(&report)),
+        false if faults.is_open => verdicts::ending(Conclusion::Incomplete),
         false => ("not as it was left", verdicts::ending(Conclusion::Incomplete).1),
     };
     match form {
@@ -96,13 +97,21 @@ pub(super) fn show(folder: &RunFolder, derive: bool, form: Form) -> Outcome {
             again.display()
         )));
     }
+    let faults = study_faults(folder).map_err(ToolError::other)?;
+    // What is missing or damaged is told as that, with what else there is.
     let read = |name: &str| {
         let path = folder.path().join(name);
-        crate::tool::files::read_text(&path).map_err(ToolError::file(&path))
+        match crate::tool::files::read_text(&path).map_err(ToolError::file(&path)) {
+            Err(_) if !faults.sentences.is_empty() => Ok(String::new()),
+            read => read,
+        }
     };
-    let faults = study_faults(folder).map_err(ToolError::other)?;
-    let report = serde_json::from_str(&read("report.json")?).map_err(ToolError::other)?;
-    tell(folder, report, &read("report.txt")?, &faults, form)
+    let (report, text) = (read("report.json")?, read("report.txt")?);
+    let report = match serde_json::from_str(&report) {
+        Err(_) if !faults.sentences.is_empty() => serde_json::json!({}),
+        read => read.map_err(ToolError::other)?,
+    };
+    tell(folder, report, &text, &faults, form)
 }
 
 #[cfg(test)]

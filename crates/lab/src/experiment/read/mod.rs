@@ -7,6 +7,7 @@ pub(super) mod origin;
 pub(super) mod recorded;
 mod seeded;
 mod studies;
+mod swept;
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use self::findings::Finding;
 use self::locate::{Locator, in_words, problem_of};
 use self::named_files::{Files, named_files};
 use self::origin::Origins;
+use self::swept::SweepBeside;
 use crate::experiment::backends;
 use crate::experiment::bounds;
 use crate::experiment::cases::controls;
@@ -45,6 +47,7 @@ pub struct Experiment {
     pub files: Files,
     shown: String,
     content: Table,
+    swept: Option<SweepBeside>,
 }
 
 impl Experiment {
@@ -117,7 +120,7 @@ impl Experiment {
         earlier::rename(&mut content);
         let files = named_files(&content, folder);
         let (name, shown) = (name.to_owned(), shown.to_owned());
-        let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content };
+        let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content, swept: None };
         let mut judgeable = Judgeable::default();
         let mut findings = if is_new { one_line::findings(&experiment.content) } else { Vec::new() };
         for backend in backends::ALL {

@@ -6,29 +6,43 @@ mod sheets;
 mod table;
 mod write;
 
-use super::document::Document;
-use crate::figure::Drawing;
+use std::collections::BTreeSet;
+use std::iter;
+
+use super::document::{Block, Document};
+use crate::figure::{Anchor, Drawing};
 use sheets::Sheets;
 
 /// Around a figure.
 const EDGE: f64 = 8.0;
+/// A line of a note below one.
+const LINE: f64 = 12.0;
 
-/// The whole file.
+/// The whole file. What its font lacks is told before everything else.
 pub(super) fn render(document: &Document) -> Vec<u8> {
-    let mut sheets = Sheets::new(document);
-    sheets.blocks(&document.blocks);
-    let missing = sheets.missing();
-    if !missing.is_empty() {
-        // Their numbers, for they cannot be drawn here either.
-        let all: Vec<String> = missing.iter().map(|letter| format!("U+{:04X}", u32::from(*letter))).collect();
-        let text = format!(
-            "Boxes stand for letters that the font of this file lacks; report.html has them: {}.",
-            all.join(", ")
-        );
-        sheets.text(&text, sheets::SMALL, sheets::MEASURE, 0.0);
+    let mut sheets = laid_out(document, &document.blocks);
+    if let Some(note) = missing_letters(&sheets.missing(), "report.html has them") {
+        let noted: Vec<Block> =
+            iter::once(Block::Remark(note)).chain(document.blocks.iter().cloned()).collect();
+        sheets = laid_out(document, &noted);
     }
     let (pages, marks) = sheets.finish();
     write::write(&document.title, &pages, &marks)
+}
+
+fn laid_out(document: &Document, blocks: &[Block]) -> Sheets {
+    let mut sheets = Sheets::new(document);
+    sheets.blocks(blocks);
+    sheets
+}
+
+/// That the font lacks these letters, by their numbers, for they cannot be drawn here either; nothing where
+/// it lacks none.
+fn missing_letters(missing: &BTreeSet<char>, others: &str) -> Option<String> {
+    let all: Vec<String> = missing.iter().map(|letter| format!("U+{:04X}", u32::from(*letter))).collect();
+    let told =
+        || format!("Boxes stand for letters that the font of this file lacks; {others}: {}.", all.join(", "));
+    (!all.is_empty()).then(told)
 }
 
 /// One figure as a page of its own size, for papers.
@@ -41,6 +55,11 @@ pub(super) fn pages(title: &str, drawings: &[Drawing]) -> Vec<u8> {
     let page = |drawing: &Drawing| {
         let mut page = Drawing::new(&drawing.title, drawing.width + 2.0 * EDGE, drawing.height + 2.0 * EDGE);
         page.put(drawing, (EDGE, EDGE), 1.0);
+        let note = missing_letters(&sheets::missing(std::slice::from_ref(drawing)), "the SVG has them");
+        for line in note.iter().flat_map(|note| sheets::SMALL.wrap(note, drawing.width)) {
+            page.height += LINE;
+            page.text((EDGE, page.height - EDGE), Anchor::Start, &line, sheets::SMALL);
+        }
         page
     };
     write::write(title, &drawings.iter().map(page).collect::<Vec<_>>(), &[])
@@ -48,7 +67,7 @@ pub(super) fn pages(title: &str, drawings: &[Drawing]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::{Block, Figure, Table};
+    use super::super::document::{Figure, Table};
     use super::*;
     use crate::figure::{Axis, LineChart, Series};
 
@@ -61,6 +80,10 @@ mod tests {
         assert_eq!(sheets.missing().into_iter().collect::<String>(), "日本");
         let (without, with) = (Document { blocks: Vec::new(), ..document.clone() }, render(&document));
         assert!(with.len() > render(&without).len());
+        let mut drawing = Drawing::new("t", 200.0, 40.0);
+        let plain = figure(&drawing).len();
+        drawing.text((0.0, 20.0), Anchor::Start, "日", sheets::SMALL);
+        assert!(figure(&drawing).len() > plain + 500, "a figure of its own says it, too");
     }
 
     #[test]

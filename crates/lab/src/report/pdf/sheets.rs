@@ -93,14 +93,7 @@ impl Sheets {
 
     /// The letters on the sheets that the font lacks.
     pub(super) fn missing(&self) -> BTreeSet<char> {
-        let texts = self.pages.iter().flat_map(|page| &page.shapes).filter_map(|shape| match shape {
-            Shape::Text { text, style, .. } => Some((text, style.weight)),
-            _ => None,
-        });
-        let lacked = |(text, weight): (&String, Weight)| {
-            text.chars().filter(move |letter| is_missing(*letter, weight)).collect::<Vec<_>>()
-        };
-        texts.flat_map(lacked).collect()
+        missing(&self.pages)
     }
 
     /// All sheets, with their numbers.
@@ -115,6 +108,18 @@ impl Sheets {
         }
         (self.pages, self.marks)
     }
+}
+
+/// The letters of drawings that the font lacks.
+pub(super) fn missing(drawings: &[Drawing]) -> BTreeSet<char> {
+    let texts = drawings.iter().flat_map(|drawing| &drawing.shapes).filter_map(|shape| match shape {
+        Shape::Text { text, style, .. } => Some((text, style.weight)),
+        _ => None,
+    });
+    let lacked = |(text, weight): (&String, Weight)| {
+        text.chars().filter(move |letter| is_missing(*letter, weight)).collect::<Vec<_>>()
+    };
+    texts.flat_map(lacked).collect()
 }
 
 /// The extreme places of what is on a sheet.

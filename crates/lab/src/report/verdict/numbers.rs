@@ -7,9 +7,10 @@ use super::evaluation::Evaluation;
 use super::{Verdict, controls_of};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
+use crate::figure::number::written_in;
 use crate::report::data::{CaseData, RunData};
 
-/// What was measured and what it was held against, all in one unit.
+/// What was measured and what it was held against, all in the unit that words have it in, but for its prefix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VerdictNumbers {
     /// Of all numbers here; empty for bare ones.
@@ -75,8 +76,9 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
     };
     let interval = verdict.interval.filter(|interval| interval.low.is_finite() && interval.high.is_finite());
     let has_width = interval.is_some_and(|interval| interval.high > interval.low);
-    Some(VerdictNumbers {
-        unit: measure.unit_in(&case.plan),
+    let (unit, factor) = written_in(measure.unit_in(&case.plan));
+    let numbers = VerdictNumbers {
+        unit,
         mean: estimate.mean,
         repeats: estimate.count,
         low: interval.map(|interval| interval.low),
@@ -84,7 +86,19 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
         exact: interval.is_some() && !has_width && estimate.count == 1 && estimate.orders.is_none(),
         bounds: bounds(expect, |text| mean_of(None, &text.parse().ok()?)),
         controls: controls_of(run, expect).map(of_control).collect(),
-    })
+    };
+    Some(numbers.times(factor))
+}
+
+impl VerdictNumbers {
+    /// The same in another unit.
+    fn times(mut self, factor: f64) -> Self {
+        let of_bounds = self.bounds.iter_mut().map(|bound| &mut bound.number);
+        let of_controls = self.controls.iter_mut().map(|control| &mut control.mean);
+        let others = [&mut self.low, &mut self.high].into_iter().chain(of_bounds).chain(of_controls);
+        others.flatten().chain([&mut self.mean]).for_each(|number| *number *= factor);
+        self
+    }
 }
 
 /// The bounds that a statement has.

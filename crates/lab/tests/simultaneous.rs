@@ -308,3 +308,38 @@ fn two_workloads_of_a_node_that_never_send_at_one_instant_leave_one_repeat_exact
     assert_eq!(list[0].outcome, Outcome::NotTestable, "one of them has to be the first: {:?}", list[0]);
     assert!(list[0].why.contains("`repeats = 6`"), "{}", list[0].why);
 }
+
+/// Five files over a link, beside pings from both of its ends at one instant: in one case the link loses 4 %.
+fn lossy_and_clean(seed: u32) -> String {
+    format!(
+        "title = 't'\nduration = '10 s'\nrepeats = 6\nseed = {seed}\n[node]\na = {{}}\nb = {{}}\n[defaults.link]\n\
+         rate = '10 Mbit/s'\ndelay = '1 ms'\nloss = '1 %'\n[link]\na-b = {{}}\n[[route]]\nprefix = '/p'\n\
+         path = ['a', 'b']\n[[route]]\nprefix = '/r'\npath = ['b', 'a']\n[content.f]\nprefix = '/p/f'\nat = 'b'\n\
+         count = 5\nsize = '100 kB'\n[download.q]\nat = 'a'\ncontent = 'f'\n[ping.one]\nat = 'a'\nto = 'b'\n\
+         prefix = '/p/ping'\nevery = '100 ms'\n[ping.two]\nat = 'b'\nto = 'a'\nprefix = '/r/ping'\n\
+         every = '100 ms'\n[[case]]\nname = 'lossy'\nset = {{ 'defaults.link.loss' = '4 %' }}\n[[case]]\n\
+         name = 'clean'\nset = {{ 'defaults.link.loss' = '0 %' }}\n[[expect]]\nsay = 'Against the case'\n\
+         value = 'q.duration @ lossy'\nmore_than = 'q.duration @ clean'\ntimes = 1.02\n[[expect]]\n\
+         say = 'Against the number'\nvalue = 'q.duration @ lossy'\nmore_than = '86.26 ms'\n[[expect]]\n\
+         say = 'From the other side'\nvalue = 'q.duration @ clean'\nat_most = 'q.duration @ lossy'\n\
+         times = 0.9804\n[[expect]]\nsay = 'By far'\nvalue = 'q.duration @ lossy'\n\
+         more_than = 'q.duration @ clean'\ntimes = 0.3\n"
+    )
+}
+
+#[test]
+fn what_is_random_is_held_against_drawn_orders_as_against_the_number_that_they_are() {
+    for seed in [21, 81, 121] {
+        let (_, list) = judged("mixed", &lossy_and_clean(seed));
+        let clean = list.iter().find(|verdict| verdict.say == "From the other side").unwrap();
+        let details = clean.details.join(", ");
+        assert!(details.contains("order of what happens at one instant"), "the test needs a tie: {details}");
+        for verdict in &list {
+            let wanted = if verdict.say == "By far" { Outcome::Confirmed } else { Outcome::NotTestable };
+            assert_eq!(verdict.outcome, wanted, "{seed}: {verdict:?}");
+            let is_told = verdict.bound.contains("(the difference is ");
+            assert_eq!(is_told, verdict.say != "Against the number", "{}", verdict.bound);
+        }
+        assert!(clean.why.contains("the interval holds both"), "{}", clean.why);
+    }
+}

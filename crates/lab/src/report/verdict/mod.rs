@@ -268,6 +268,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         Some(name) => run.cases.iter().find(|case| case.plan.case == *name),
         None => Some(case),
     };
+    verdict.details.extend(evaluation.of_mixed(case, expect, measure));
     verdict.details.extend(of.and_then(|case| left_undone::beside(case, measure)));
     // Whoever has seen a number can state it: that is no prediction.
     verdict.details.extend(run.is_restated.then(|| STATED_LATER.to_owned()));

@@ -97,8 +97,12 @@ fn a_control_fails_a_statement_in_most_orders_or_says_nothing() {
         let begin = rivals.find("say = 'The one is faster'").unwrap();
         format!("{}{statement}{control}", rivals.get(..begin).unwrap())
     };
-    let (_, list) = judged("control", &text(6));
+    let (run, list) = judged("control", &text(6));
     assert_eq!(list[0].outcome, Outcome::Confirmed, "{list:?}");
+    let rows = serde_json::to_value(result_rows(std::slice::from_ref(&run))).unwrap();
+    let control = &rows[0]["numbers"]["controls"][0];
+    assert_eq!(control["outcome"], "failed in most orders, as it must", "{control}");
+    assert!(control["mean"].as_f64().unwrap() > 1.5 && control["low"].is_null(), "of five orders: {control}");
     assert_eq!(list[0].control, Control::Failed(Some(Claim::MostOrders)));
     assert!(list[0].control_words().ends_with("fails it in most orders"), "{}", list[0].control_words());
     let (_, list) = judged("control-few", &text(5));
@@ -260,6 +264,18 @@ fn a_seed_of_the_command_is_the_same_as_one_of_the_file() {
         (1..=3).map(|case| std::fs::read(file(case)).unwrap()).collect()
     };
     assert_eq!(of_cases(seven.path()), of_cases(none.path()), "a sweep over seeds has its own");
+}
+
+#[test]
+fn a_seed_after_which_those_of_repeats_would_begin_anew_is_refused() {
+    let place = TestFolder::new("simultaneous-seeds");
+    let experiment = Experiment::parse("t", "t.toml", &drawn("repeats = 2\n")).unwrap();
+    for (seed, is_told) in [(u64::MAX, true), (i64::MAX as u64 + 1, true), (i64::MAX as u64, false)] {
+        let options = Options { seed: Some(seed), ..options(&place) };
+        let told = execute(&experiment, &options, |_| {}).err().map(|error| error.to_string());
+        let wanted = format!("the seed {seed} is too large: {} is the largest, here as in a file", i64::MAX);
+        assert_eq!(told, is_told.then_some(wanted));
+    }
 }
 
 #[test]

@@ -31,11 +31,17 @@ impl Problems {
     /// That a file cannot be read.
     #[must_use]
     pub fn unreadable(file: String, error: &std::io::Error) -> Self {
+        let what_to_do = match error.kind() {
+            std::io::ErrorKind::InvalidData => {
+                "an experiment is a text in TOML: name its file, and not a packed or a compiled one"
+            }
+            _ => "`cairn lab new FILE` writes one to begin with",
+        };
         let problem = Problem {
             line: 0,
             key: String::new(),
             message: format!("cannot be read: {error}"),
-            suggestion: Some("`cairn lab new FILE` writes one to begin with".to_owned()),
+            suggestion: Some(what_to_do.to_owned()),
         };
         Problems { file, list: vec![problem] }
     }
@@ -97,6 +103,16 @@ mod tests {
         assert_eq!(text.lines().count(), MAX_SHOWN + 1);
         assert!(text.ends_with("\nx: and 2701 more"), "{text}");
         assert_eq!(shown(MAX_SHOWN).to_string().lines().count(), MAX_SHOWN);
+    }
+
+    #[test]
+    fn who_names_a_binary_file_is_told_to_name_a_text() {
+        let told = |kind, words: &str| {
+            Problems::unreadable("x".to_owned(), &std::io::Error::new(kind, words.to_owned())).to_string()
+        };
+        let binary = told(std::io::ErrorKind::InvalidData, "it is not text");
+        assert!(binary.contains("is a text in TOML") && !binary.contains("lab new"), "{binary}");
+        assert!(told(std::io::ErrorKind::NotFound, "no such file").contains("lab new"));
     }
 
     #[test]

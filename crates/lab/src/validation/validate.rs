@@ -336,8 +336,8 @@ fn agreement(interval: Option<[f64; 2]>, margin: f64) -> Agreement {
 }
 
 /// Of how a few repeats spread nothing follows, here as in statements: why that is so, where it is. Of what
-/// hangs on the order of what happens at one instant the first repeat takes the planned one, which is no draw,
-/// so that one repeat more is needed.
+/// hangs on the order of what happens at one instant the first repeat takes the planned one, which is no
+/// draw, so that one repeat more is needed.
 fn too_few(found: &Sample, predicted: &Sample) -> Option<String> {
     let repeats = found.values.len();
     let drawn = if predicted.hangs_on_order() { predicted.values.len() } else { FEWEST };

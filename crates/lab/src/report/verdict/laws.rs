@@ -204,8 +204,8 @@ impl Spread {
     }
 }
 
-/// Something random of this mean, and what a consumer of a crowd takes in the same repeats, in each of the two
-/// ways to compare them.
+/// Something random of this mean, and what a consumer of a crowd takes in the same repeats, in each of the
+/// two ways to compare them.
 fn beside_random(
     crowd: Crowd,
     mean: f64,

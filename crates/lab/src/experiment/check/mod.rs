@@ -5,6 +5,7 @@ mod alike;
 mod amounts;
 mod asks_otherwise;
 pub(crate) mod by_construction;
+mod certain;
 mod concerned;
 pub(crate) mod decided;
 pub(super) mod expectations;

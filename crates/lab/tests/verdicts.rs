@@ -744,5 +744,6 @@ fn what_a_number_rests_on_stands_where_it_stands() {
     assert_eq!(list[0].details, ["of samples, one every 200 ms"]);
     let far = format!("{NEAR}[[expect]]\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 1\n");
     let verdict = judged_text(&place, &far, 5, 1);
-    assert_eq!(verdict.details, ["assuming that all repeats spread as these 5 do"]);
+    let [told] = verdict.details.as_slice() else { panic!("{:?}", verdict.details) };
+    assert!(told.starts_with("assuming that all repeats spread as these 5 do (losses are rare: "), "{told}");
 }

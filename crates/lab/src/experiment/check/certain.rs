@@ -189,3 +189,25 @@ fn is_around(plan: &Plan, from: NodeIndex, to: NodeIndex, without: NodeIndex) ->
     }
     false
 }
+
+/// How many packets are lost by chance in one repeat, at most, of those that a measure is of: of a workload its
+/// own, of anything else all. Nothing where nobody can say how many are sent.
+pub(super) fn expected_losses(plan: &Plan, measure: &Measure) -> Option<f64> {
+    let own = measured(plan, &measure.subject).count() > 0;
+    let sent = plan.workloads.iter().filter(|workload| !own || workload.measured_as() == measure.subject);
+    let packets = sent.map(|workload| match &workload.does {
+        Activity::Download { content, count, arrivals: None, .. } => {
+            let content = plan.contents.get(*content)?;
+            let segments = content.size_bytes.div_ceil(u64::from(content.segment_bytes.max(1)));
+            Some(2.0 * segments as f64 * f64::from(*count))
+        }
+        Activity::Ping { count, .. } if *count < u64::MAX => Some(2.0 * *count as f64),
+        Activity::Ping { .. } => Some(2.0 * pings(plan, workload)?),
+        Activity::Register(_) | Activity::Load { .. } => Some(0.0),
+        _ => None,
+    });
+    let packets: f64 = packets.sum::<Option<f64>>()?;
+    // Each crosses each link that loses, at most.
+    let lost_once: f64 = plan.links.iter().map(|link| link.loss).sum();
+    Some(packets * lost_once)
+}

@@ -15,6 +15,7 @@ pub(super) mod lacks;
 mod limits;
 mod measured;
 mod never_begun;
+pub(crate) mod notes;
 pub(super) mod one_line;
 mod relation;
 mod shortest_path;

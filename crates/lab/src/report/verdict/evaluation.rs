@@ -6,6 +6,7 @@ use super::super::data::{CaseData, RunData};
 use super::super::numbers::Numbers;
 use super::finding::{Difference, Finding, all_of};
 use crate::analysis::{IdleWindow, RepeatResult, is_counted};
+use crate::experiment::check::notes::{rare_losses, rare_words};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
@@ -176,7 +177,10 @@ impl<'a> Evaluation<'a> {
         }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
-            details.push(format!("assuming that all repeats spread as these {count} do"));
+            let losses = plan.and_then(|plan| Some((plan.schedule.repeats, rare_losses(plan, measure)?)));
+            let rare = losses
+                .map_or_else(String::new, |(repeats, losses)| format!(" ({})", rare_words(repeats, losses)));
+            details.push(format!("assuming that all repeats spread as these {count} do{rare}"));
         }
         details.extend(sample.and_then(|sample| self.of_counts(here, measure, sample)));
         details

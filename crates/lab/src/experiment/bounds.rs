@@ -102,8 +102,8 @@ const KINDS: [(&str, Quantity, f64, &str); 6] = [
     ("1/s", FREQUENCY, 1.0, "a number a second"),
 ];
 
-/// A bound as it is written in files: as results print it, with its digits in groups and `1/s` for its unit, it
-/// is the same.
+/// A bound as it is written in files: as results print it, with its digits in groups and `1/s` for its unit,
+/// it is the same.
 fn as_in_files(text: &str) -> String {
     let text = text.replace(['\u{202f}', '_'], "").replace('\u{a0}', " ");
     text.trim_end().strip_suffix(" 1/s").map_or_else(|| text.clone(), |number| format!("{number}/s"))

@@ -1,5 +1,5 @@
-//! What is certain of a measure before anything runs, by times, sizes, rates and ways: what a ping sends until
-//! the run ends, how long a file takes at least, what has to pass a node.
+//! What is certain of a measure before anything runs, by times, sizes, rates and ways: what a ping sends
+//! until the run ends, how long a file takes at least, what has to pass a node.
 
 use super::concerned::overlap;
 use super::limits::{Limit, by_links, each_once, is_all_finished, is_whole, measured};
@@ -9,7 +9,8 @@ use crate::experiment::plan::{Activity, ContentPlan, NodeIndex, Plan, Workload};
 
 const ANOTHER: &str = "write a bound between what can happen";
 
-/// Pings without a number, which leave one by one until the run ends. A run that ends with its work ends them.
+/// Pings without a number, which leave one by one until the run ends. A run that ends with its work ends
+/// them.
 pub(super) fn of_times(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let of = measured(plan, &measure.subject);
     let every_ns = of.clone().find_map(|workload| match workload.does {
@@ -123,7 +124,7 @@ pub(super) fn of_headers(plan: &Plan, measure: &Measure) -> Option<Limit> {
 }
 
 /// The shortest Interest with its frame, in bytes.
-const SHORTEST: f64 = 20.0;
+const MIN_INTEREST: f64 = 20.0;
 
 /// Nobody asks again more often than the links of its node carry Interests while the run lasts.
 pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit> {
@@ -131,7 +132,7 @@ pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit
         return None;
     }
     let sent = measured(plan, &measure.subject)
-        .map(|workload| Some(by_links(plan, workload)? * longest(plan, workload) / SHORTEST));
+        .map(|workload| Some(by_links(plan, workload)? * longest(plan, workload) / MIN_INTEREST));
     let most = sent.sum::<Option<f64>>()?.floor();
     (most > 0.0).then(|| Limit {
         least: 0.0,
@@ -190,8 +191,8 @@ fn is_around(plan: &Plan, from: NodeIndex, to: NodeIndex, without: NodeIndex) ->
     false
 }
 
-/// How many packets are lost by chance in one repeat, at most, of those that a measure is of: of a workload its
-/// own, of anything else all. Nothing where nobody can say how many are sent.
+/// How many packets are lost by chance in one repeat, at most, of those that a measure is of: of a workload
+/// its own, of anything else all. Nothing where nobody can say how many are sent.
 pub(super) fn expected_losses(plan: &Plan, measure: &Measure) -> Option<f64> {
     let own = measured(plan, &measure.subject).count() > 0;
     let sent = plan.workloads.iter().filter(|workload| !own || workload.measured_as() == measure.subject);

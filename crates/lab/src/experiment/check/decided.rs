@@ -110,9 +110,9 @@ impl Numbers {
     }
 }
 
-/// Bounds that no result of a run that counts misses, or none meets. What the file says to be so by construction may well be
-/// what its settings leave no choice of. A bound that no result meets is no friend of the statement: the run
-/// contradicts it, as it does where a link is a little too slow.
+/// Bounds that no result of a run that counts misses, or none meets. What the file says to be so by
+/// construction may well be what its settings leave no choice of. A bound that no result meets is no friend
+/// of the statement: the run contradicts it, as it does where a link is a little too slow.
 fn by_a_limit(expect: &Expect, measure: &Measure, limit: &Limit) -> Vec<Undecidable> {
     let Numbers { at_least, more_than, at_most, less_than, about } = Numbers::of(expect);
     let Limit { least, most, why, instead } = limit;
@@ -310,12 +310,14 @@ prefix = "/e"
 every = "100 ms"
 "#;
 
+    /// What is wrong with a statement about them; nothing where it is sound.
+    fn said(value: &str, bound: &str) -> String {
+        let text = format!("{TEN_FILES}[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
+        Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+    }
+
     #[test]
     fn a_statement_that_no_run_that_counts_can_miss_is_a_mistake() {
-        let said = |value: &str, bound: &str| {
-            let text = format!("{TEN_FILES}[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
-            Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
-        };
         for (value, bound, wrong) in [
             ("files.unfinished", "less_than = 1", "is not valid, for `gates.unfinished` allows 0 %"),
             ("files.unfinished", "at_most = 0", "is not valid, for `gates.unfinished` allows 0 %"),
@@ -357,6 +359,10 @@ every = "100 ms"
             let shown = said(value, bound);
             assert!(shown.contains(wrong), "{value} {bound}: {shown}");
         }
+    }
+
+    #[test]
+    fn a_statement_that_a_run_can_miss_is_none_whether_any_can_meet_it_or_not() {
         for (value, bound) in [
             ("files.unfinished", "at_most = 0\nby_construction = \"the 10 files have 15 s: `duration`\""),
             ("files.finished", "at_least = 9\n[gates]\nunfinished = \"20 %\""),

@@ -97,8 +97,12 @@ fn a_control_fails_a_statement_in_most_orders_or_says_nothing() {
         let begin = rivals.find("say = 'The one is faster'").unwrap();
         format!("{}{statement}{control}", rivals.get(..begin).unwrap())
     };
-    let (_, list) = judged("control", &text(6));
+    let (run, list) = judged("control", &text(6));
     assert_eq!(list[0].outcome, Outcome::Confirmed, "{list:?}");
+    let rows = serde_json::to_value(result_rows(std::slice::from_ref(&run))).unwrap();
+    let control = &rows[0]["numbers"]["controls"][0];
+    assert_eq!(control["outcome"], "failed in most orders, as it must", "{control}");
+    assert!(control["mean"].as_f64().unwrap() > 1.5 && control["low"].is_null(), "of five orders: {control}");
     assert_eq!(list[0].control, Control::Failed(Some(Claim::MostOrders)));
     assert!(list[0].control_words().ends_with("fails it in most orders"), "{}", list[0].control_words());
     let (_, list) = judged("control-few", &text(5));
@@ -263,6 +267,18 @@ fn a_seed_of_the_command_is_the_same_as_one_of_the_file() {
 }
 
 #[test]
+fn a_seed_after_which_those_of_repeats_would_begin_anew_is_refused() {
+    let place = TestFolder::new("simultaneous-seeds");
+    let experiment = Experiment::parse("t", "t.toml", &drawn("repeats = 2\n")).unwrap();
+    for (seed, is_told) in [(u64::MAX, true), (i64::MAX as u64 + 1, true), (i64::MAX as u64, false)] {
+        let options = Options { seed: Some(seed), ..options(&place) };
+        let told = execute(&experiment, &options, |_| {}).err().map(|error| error.to_string());
+        let wanted = format!("the seed {seed} is too large: {} is the largest, here as in a file", i64::MAX);
+        assert_eq!(told, is_told.then_some(wanted));
+    }
+}
+
+#[test]
 fn what_a_file_says_of_a_cause_is_told_from_what_was_tested() {
     let control = "[[control]]\nname = 'no moon'\nremoves = 'the full moon'\nfails = ['x']\n\
                    set = { 'link.a-b.rate' = '1 Mbit/s' }\n\
@@ -307,4 +323,39 @@ fn two_workloads_of_a_node_that_never_send_at_one_instant_leave_one_repeat_exact
     let (_, list) = judged("together", &two_pings("0 s", 1));
     assert_eq!(list[0].outcome, Outcome::NotTestable, "one of them has to be the first: {:?}", list[0]);
     assert!(list[0].why.contains("`repeats = 6`"), "{}", list[0].why);
+}
+
+/// Five files over a link, beside pings from both of its ends at one instant: in one case the link loses 4 %.
+fn lossy_and_clean(seed: u32) -> String {
+    format!(
+        "title = 't'\nduration = '10 s'\nrepeats = 6\nseed = {seed}\n[node]\na = {{}}\nb = {{}}\n[defaults.link]\n\
+         rate = '10 Mbit/s'\ndelay = '1 ms'\nloss = '1 %'\n[link]\na-b = {{}}\n[[route]]\nprefix = '/p'\n\
+         path = ['a', 'b']\n[[route]]\nprefix = '/r'\npath = ['b', 'a']\n[content.f]\nprefix = '/p/f'\nat = 'b'\n\
+         count = 5\nsize = '100 kB'\n[download.q]\nat = 'a'\ncontent = 'f'\n[ping.one]\nat = 'a'\nto = 'b'\n\
+         prefix = '/p/ping'\nevery = '100 ms'\n[ping.two]\nat = 'b'\nto = 'a'\nprefix = '/r/ping'\n\
+         every = '100 ms'\n[[case]]\nname = 'lossy'\nset = {{ 'defaults.link.loss' = '4 %' }}\n[[case]]\n\
+         name = 'clean'\nset = {{ 'defaults.link.loss' = '0 %' }}\n[[expect]]\nsay = 'Against the case'\n\
+         value = 'q.duration @ lossy'\nmore_than = 'q.duration @ clean'\ntimes = 1.02\n[[expect]]\n\
+         say = 'Against the number'\nvalue = 'q.duration @ lossy'\nmore_than = '86.26 ms'\n[[expect]]\n\
+         say = 'From the other side'\nvalue = 'q.duration @ clean'\nat_most = 'q.duration @ lossy'\n\
+         times = 0.9804\n[[expect]]\nsay = 'By far'\nvalue = 'q.duration @ lossy'\n\
+         more_than = 'q.duration @ clean'\ntimes = 0.3\n"
+    )
+}
+
+#[test]
+fn what_is_random_is_held_against_drawn_orders_as_against_the_number_that_they_are() {
+    for seed in [21, 81, 121] {
+        let (_, list) = judged("mixed", &lossy_and_clean(seed));
+        let clean = list.iter().find(|verdict| verdict.say == "From the other side").unwrap();
+        let details = clean.details.join(", ");
+        assert!(details.contains("order of what happens at one instant"), "the test needs a tie: {details}");
+        for verdict in &list {
+            let wanted = if verdict.say == "By far" { Outcome::Confirmed } else { Outcome::NotTestable };
+            assert_eq!(verdict.outcome, wanted, "{seed}: {verdict:?}");
+            let is_told = verdict.bound.contains("(the difference is ");
+            assert_eq!(is_told, verdict.say != "Against the number", "{}", verdict.bound);
+        }
+        assert!(clean.why.contains("the interval holds both"), "{}", clean.why);
+    }
 }

@@ -102,8 +102,16 @@ const KINDS: [(&str, Quantity, f64, &str); 6] = [
     ("1/s", FREQUENCY, 1.0, "a number a second"),
 ];
 
+/// A bound as it is written in files: as results print it, with its digits in groups and `1/s` for its unit,
+/// it is the same.
+fn as_in_files(text: &str) -> String {
+    let text = text.replace(['\u{202f}', '_'], "").replace('\u{a0}', " ");
+    text.trim_end().strip_suffix(" 1/s").map_or_else(|| text.clone(), |number| format!("{number}/s"))
+}
+
 /// What a text with a unit is, where it is one and no measure; whether anybody knows the unit or not.
 fn is_quantity(text: &str) -> Option<Option<Quantity>> {
+    let text = &as_in_files(text);
     let known = [SHARE, SPAN, SIZE, RATE, FREQUENCY].into_iter().find(|kind| kind.read(text).is_ok());
     let begins = text.trim_start().starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
     let is_number = text.trim().replace('_', "").parse::<f64>().is_ok();
@@ -115,7 +123,9 @@ fn is_quantity(text: &str) -> Option<Option<Quantity>> {
 fn number(text: &str, unit: &str) -> Option<f64> {
     let (_, kind, one, _) = KINDS.iter().find(|(name, ..)| *name == unit)?;
     // Percent of a percent: what is read as a part is written with all of its digits.
-    kind.read(text).ok().map(|number| format!("{:.14e}", number / one).parse().unwrap_or(number / one))
+    kind.read(&as_in_files(text))
+        .ok()
+        .map(|number| format!("{:.14e}", number / one).parse().unwrap_or(number / one))
 }
 
 /// Why a text that is no measure is no bound of one in this unit, and what would be; nothing where it may be
@@ -188,6 +198,10 @@ mod tests {
             ("p.loss", "at_most = '2.9 %'", "at_most = 2.9"),
             ("network.cache_hits", "at_least = '2.9 %'", "at_least = 2.9"),
             ("b.retransmissions", "at_most = '3/s'", "at_most = 3.0"),
+            ("b.retransmissions", "at_most = '40 1/s'", "at_most = 40.0"),
+            ("b.retransmissions", "at_most = '12\u{202f}345.5\u{a0}1/s'", "at_most = 12_345.5"),
+            ("d.goodput", "at_least = '14.4\u{a0}Mbit/s'", "at_least = 1_800_000.0"),
+            ("p.loss", "about = '2.9\u{a0}%'", "about = 2.9"),
         ] {
             let plan = |bound: &str| read(value, bound).unwrap().plans("sim").unwrap().remove(0).evaluation;
             assert_eq!(plan(with), plan(without), "{value} {with}");

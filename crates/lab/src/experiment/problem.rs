@@ -34,7 +34,10 @@ impl Problems {
     pub fn unreadable(file: String, error: &std::io::Error) -> Self {
         let suggestion = match error.kind() {
             ErrorKind::NotFound => Some("`cairn lab new FILE` writes one to begin with".to_owned()),
-            ErrorKind::InvalidData => Some("an experiment is a text in UTF-8".to_owned()),
+            ErrorKind::InvalidData => Some(
+                "an experiment is a text in TOML: name its file, and not a packed or a compiled one"
+                    .to_owned(),
+            ),
             _ => None,
         };
         let message = format!("cannot be read: {error}");
@@ -99,6 +102,16 @@ mod tests {
         assert_eq!(text.lines().count(), MAX_SHOWN + 1);
         assert!(text.ends_with("\nx: and 2701 more"), "{text}");
         assert_eq!(shown(MAX_SHOWN).to_string().lines().count(), MAX_SHOWN);
+    }
+
+    #[test]
+    fn who_names_a_binary_file_is_told_to_name_a_text() {
+        let told = |kind, words: &str| {
+            Problems::unreadable("x".to_owned(), &std::io::Error::new(kind, words.to_owned())).to_string()
+        };
+        let binary = told(ErrorKind::InvalidData, "it is not text");
+        assert!(binary.contains("is a text in TOML") && !binary.contains("lab new"), "{binary}");
+        assert!(told(ErrorKind::NotFound, "no such file").contains("lab new"));
     }
 
     #[test]

@@ -73,13 +73,41 @@ impl Pair {
         if let Some(by_order) = one.by_order(1.0, two) {
             return differs_in_orders(&by_order).map(|(differs, claim)| (differs, Some(claim)));
         }
+        if one.is_mixed_with(two) {
+            return self.differs_from_random();
+        }
+        self.differs_by_intervals([one, two]).map(|differs| (differs, None))
+    }
+
+    /// The same where one is random, and of the other orders were drawn.
+    fn differs_from_random(&self) -> Option<(bool, Option<Claim>)> {
+        let [one, two] = &self.samples;
+        if !one.has_enough_orders() || !two.has_enough_orders() {
+            return None;
+        }
+        let differs = self.differs_by_intervals([&one.beside_random(), &two.beside_random()])?;
+        let tied = if one.hangs_on_order() { one } else { two };
+        if !tied.is_one_in_most_orders() {
+            return Some((differs, None));
+        }
+        // As planned it may be otherwise: then nobody can say.
+        let as_planned = |planned: f64| {
+            let number = Sample { values: vec![planned], exact: true, ..Sample::default() };
+            let pair = if one.hangs_on_order() { [&number, two] } else { [one, &number] };
+            self.differs_by_intervals(pair) == Some(differs)
+        };
+        let is_as_planned = tied.planned.iter().flatten().all(|(_, planned)| as_planned(*planned));
+        is_as_planned.then_some((differs, Some(Claim::MostOrders)))
+    }
+
+    fn differs_by_intervals(&self, [one, two]: [&Sample; 2]) -> Option<bool> {
         let (a, b) = one.interval(Level::NinetyFive).zip(two.interval(Level::NinetyFive))?;
         let do_meet = a.low <= b.high && b.low <= a.high;
         if do_meet && !(one.has_enough() && two.has_enough()) {
             return None;
         }
-        let means = Compared { value: self.a.mean, other: self.b.mean };
-        Some((!do_meet && is_more_than_nothing(means), None))
+        let means = Compared { value: one.mean(), other: two.mean() };
+        Some(!do_meet && is_more_than_nothing(means))
     }
 
     /// How far apart the means are, as a part of the greater one.
@@ -484,6 +512,23 @@ mod tests {
         assert_eq!(exact.differs(), Some(true), "nothing random is in either");
         exact.samples[1].exact = false;
         assert_eq!(exact.differs(), None);
+    }
+
+    #[test]
+    fn what_is_random_differs_from_orders_by_intervals_and_not_pair_by_pair() {
+        let real = [0.09, 0.25, 0.1, 0.11, 0.09, 0.15];
+        let beside = |planned: f64, drawn: &[f64]| {
+            let mut pair = pair(&real, drawn);
+            pair.samples[1].planned = Some(vec![(0, planned)]);
+            pair.samples[1].repeats = (1..=drawn.len() as u32).collect();
+            (pair.differs(), pair.of())
+        };
+        // Each pair differs the same way, and the mean of the random ones may be the same.
+        assert_eq!(beside(0.08, &[0.081, 0.08, 0.08, 0.081, 0.08]), (Some(false), None));
+        assert_eq!(beside(0.08, &[0.08; 5]), (Some(false), Some(Claim::MostOrders)));
+        assert_eq!(beside(0.03, &[0.03; 5]), (Some(true), Some(Claim::MostOrders)));
+        assert_eq!(beside(0.08, &[0.03; 5]), (None, None), "as planned it does not");
+        assert_eq!(beside(0.03, &[0.03; 4]), (None, None), "four were drawn");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::experiment_hashes::{changed_since, is_of_words};
 use super::folder::{RunFolder, RunRecord};
 use super::options::Options;
 use super::origin::OwnRepeats;
+use super::plan_error::{MAX_SEED, PlanError};
 use super::plans::{Chosen, chosen, plans_of};
 use super::progress::Progress;
 use super::records::{self, Records};
@@ -33,6 +34,9 @@ pub fn execute(
     options: &Options,
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
+    if let Some(seed) = options.seed.filter(|seed| *seed > MAX_SEED) {
+        return Err(PlanError::SeedTooLarge(seed).into());
+    }
     let backend = backend(&options.backend, options.hosts.as_ref(), options.workers)?;
     let experiment = &options.seed.map_or_else(|| experiment.clone(), |seed| experiment.with_seed(seed));
     let Chosen { plans, of, before } = chosen(experiment, options, &*backend)?;

@@ -7,6 +7,9 @@ use super::shard::Shard;
 use crate::experiment::Finding;
 use crate::experiment::plan::MAX_REPEATS;
 
+/// The largest seed: what a file can hold. Each repeat has its own, counted on from it.
+pub(super) const MAX_SEED: u64 = i64::MAX as u64;
+
 /// Why there is nothing to run, or nothing that belongs together.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
@@ -26,6 +29,9 @@ pub enum PlanError {
         /// Repeats of each.
         repeats: u32,
     },
+    /// A seed that leaves the seeds of later repeats no room.
+    #[error("the seed {0} is too large: {MAX_SEED} is the largest, here as in a file")]
+    SeedTooLarge(u64),
     /// A merge of no runs.
     #[error("there is nothing to be merged")]
     NothingToMerge,

@@ -136,11 +136,15 @@ impl Sample {
 
     /// Where the difference to so many times another lies. Numbers of the same repeats are taken together,
     /// repeat by repeat; others by Welch's rule. Where repeats leave something open, what is left open on
-    /// both sides comes together. Where one of them hangs on an order, it is that of orders, one by one.
+    /// both sides comes together. Where one of them hangs on an order, it is that of orders, one by one; or
+    /// of the orders that were drawn, as of any repeats, where the other is random.
     #[must_use]
     pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
         if let Some(by_order) = self.by_order(times, other) {
             return by_order.interval(level);
+        }
+        if self.is_mixed_with(other) {
+            return self.beside_random().less(times, &other.beside_random(), false, level);
         }
         self.interval(level).and(other.interval(level))?;
         if !self.has_enough() || !other.has_enough() {

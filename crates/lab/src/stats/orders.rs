@@ -172,7 +172,51 @@ impl Sample {
         self.values.iter().copied().chain(planned)
     }
 
-    /// Beside so many times another, repeat by repeat. Nothing where neither hangs on an order.
+    /// Can another repeat bring another number by more than the order of what happens at one instant?
+    fn is_random(&self) -> bool {
+        !self.exact && !self.hangs_on_order()
+    }
+
+    /// Does one of the two hang on an order, and is the other random? Then the numbers of their repeats have
+    /// nothing to do with each other.
+    #[must_use]
+    pub fn is_mixed_with(&self, other: &Sample) -> bool {
+        self.hangs_on_order() && other.is_random() || self.is_random() && other.hangs_on_order()
+    }
+
+    /// What stands for it beside something random: the orders that were drawn, as a sample like any other.
+    /// Where these are all equal it is that number in most orders, by which it has no spread. The planned
+    /// order is no draw.
+    #[must_use]
+    pub fn beside_random(&self) -> Sample {
+        if !self.hangs_on_order() {
+            return self.clone();
+        }
+        let drawn = Sample { planned: None, counts: Vec::new(), ..self.clone() };
+        match self.values.first() {
+            Some(first) if self.is_one_in_most_orders() => {
+                Sample { values: vec![*first], exact: true, ..drawn }
+            }
+            _ => drawn,
+        }
+    }
+
+    /// Is it the same in so many drawn orders that it is in most? What the setting makes so shows in any.
+    #[must_use]
+    pub fn is_one_in_most_orders(&self) -> bool {
+        self.hangs_on_order()
+            && self.has_enough_orders()
+            && (self.values.len() == 1 || are_equal(&self.values))
+    }
+
+    /// Were so many orders drawn that something can be said of it?
+    #[must_use]
+    pub fn has_enough_orders(&self) -> bool {
+        !self.hangs_on_order() || self.values.len() >= if self.by_construction { 1 } else { FEWEST_ORDERS }
+    }
+
+    /// Beside so many times another, repeat by repeat. Nothing where neither hangs on an order, or one of
+    /// them is random.
     #[must_use]
     pub fn by_order(&self, times: f64, other: &Sample) -> Option<ByOrder> {
         let mut repeats: Vec<u32> = Vec::new();
@@ -182,7 +226,7 @@ impl Sample {
                 repeats.extend((0..sample.values.len()).filter_map(|place| sample.repeat(place)));
             }
         }
-        if !self.hangs_on_order() && !other.hangs_on_order() {
+        if self.is_random() || other.is_random() || self.exact && other.exact {
             return None;
         }
         repeats.sort_unstable();
@@ -279,10 +323,33 @@ mod tests {
         assert_eq!((differences, both.planned.len()), (vec![0.0, 8.0, 16.0], 1));
         let against = exact(4.0).by_order(1.0, &one).unwrap();
         assert_eq!((against.drawn.len(), against.drawn[0].difference()), (3, -6.0));
-        // A repeat that the other has not got is none of both; what is random is a draw in every repeat.
-        let random = Sample { values: vec![1.0, 2.0, 3.0], repeats: vec![0, 1, 3], ..Sample::default() };
-        let both = one.by_order(1.0, &random).unwrap();
+        // A repeat that the other has not got is none of both.
+        let some = Sample { repeats: vec![1, 3, 4], ..orders(1.0, &[5.0, 6.0, 7.0]) };
+        let both = one.by_order(1.0, &some).unwrap();
         assert_eq!((both.drawn.len(), both.planned.len()), (2, 1));
-        assert_eq!(random.by_order(1.0, &random), None);
+    }
+
+    #[test]
+    fn what_is_random_is_held_against_drawn_orders_by_their_spread_and_never_one_by_one() {
+        let random = Sample { values: vec![1.0, 2.0, 3.0, 2.0, 1.5, 2.5], ..Sample::default() };
+        let tied = orders(90.0, &[5.0, 6.0, 7.0, 6.0, 5.5]);
+        for (one, two) in [(&random, &tied), (&tied, &random), (&random, &random)] {
+            assert_eq!(one.by_order(1.0, two), None);
+        }
+        assert!(random.is_mixed_with(&tied) && tied.is_mixed_with(&random));
+        assert!(!tied.is_mixed_with(&tied) && !tied.is_mixed_with(&exact(1.0)));
+        // By Welch's rule, and the planned order is no draw.
+        let plain = Sample { values: tied.values.clone(), ..Sample::default() };
+        let welch = plain.less(1.0, &random, false, Level::NinetyFive);
+        assert!(welch.is_some_and(|interval| interval.low > 2.0 && interval.high < 6.0), "{welch:?}");
+        assert_eq!(tied.less(1.0, &random, false, Level::NinetyFive), welch);
+        // Where all that were drawn are equal there is the spread of the other alone.
+        let own = random.interval(Level::NinetyFive).unwrap();
+        let found = random.less(2.0, &orders(90.0, &[4.0; 5]), false, Level::NinetyFive).unwrap();
+        assert!((found.low - own.low + 8.0).abs() + (found.high - own.high + 8.0).abs() < 1e-9, "{found:?}");
+        // Four are too few for that, and one says nothing.
+        let few = random.less(1.0, &orders(4.0, &[4.0; 4]), false, Level::NinetyFive).unwrap();
+        assert_eq!(few.low, f64::NEG_INFINITY);
+        assert_eq!(random.less(1.0, &orders(4.0, &[4.0]), false, Level::NinetyFive), None);
     }
 }

@@ -12,13 +12,15 @@ use crate::experiment::plan::{Activity, LinkPlan};
 use crate::report::{CaseData, Numbers, RunData};
 use crate::run::progress::Progress;
 use crate::run::{Options, RunFolder, execute, resume};
-use crate::stats::{ByOrder, Compared, Estimate, FEWEST, FEWEST_ORDERS, Level, OfOrders, Sample};
+use crate::stats::{Estimate, FEWEST, FEWEST_ORDERS, Level, Sample};
 
 /// How far a number may be off where links limit: goodput, download times, hit rates.
 const LINKS: f64 = 0.05;
 /// And where the processor does: round trips, busy time, and downloads through a node that has a share of a
 /// processor only.
 const PROCESSOR: f64 = 0.15;
+/// So many repeats are enough for every number, also for those whose first repeat is no draw.
+const ENOUGH_REPEATS: usize = FEWEST_ORDERS + 1;
 /// Of a processor that is used less nobody can tell the part that packets take.
 const MIN_BUSY_PERCENT: f64 = 5.0;
 /// Content stores that answer less than this part of Interests are none to speak of, in percent.
@@ -305,11 +307,9 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     let (found, predicted) = (found.spread_as_normal(), predicted.spread_as_normal());
     let interval = predicted.less(1.0, &found, false, Level::Ninety);
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
-    let agreement = match predicted.by_order(1.0, &found) {
-        Some(by_order) => agreement_of_orders(&by_order, left.mean, measured.margin, interval),
-        None => agreement(interval, measured.margin),
-    };
-    let agreement = unless_too_few(agreement, found.values.len());
+    let too_few = too_few(&found, &predicted);
+    let agreement =
+        if too_few.is_some() { Agreement::Uncertain } else { agreement(interval, measured.margin) };
     Some(Row {
         case: real.plan.case.clone(),
         measure: measured.key.clone(),
@@ -317,10 +317,13 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
         real: left,
         simulated: right,
         difference: part(right.mean - left.mean),
-        interval,
+        interval: interval.filter(|_| too_few.is_none()),
         margin: measured.margin,
         agreement,
-        reason: if agreement == Agreement::Within { String::new() } else { reason(real, measured, interval) },
+        reason: match agreement {
+            Agreement::Within => String::new(),
+            _ => reason(real, measured, interval, too_few),
+        },
     })
 }
 
@@ -332,24 +335,30 @@ fn agreement(interval: Option<[f64; 2]>, margin: f64) -> Agreement {
     }
 }
 
-/// The same in each order of what happens at one instant, where what was simulated hangs on that.
-fn agreement_of_orders(by_order: &ByOrder, mean: f64, margin: f64, interval: Option<[f64; 2]>) -> Agreement {
-    let is_near = |pair: Compared| pair.difference().abs() <= margin * mean.abs();
-    match by_order.say(FEWEST_ORDERS, is_near) {
-        OfOrders::All { met: true } => Agreement::Within,
-        OfOrders::All { met: false } => Agreement::Beyond,
-        OfOrders::Many => agreement(interval, margin),
-        OfOrders::NotAsPlanned { .. } | OfOrders::Mixed { .. } | OfOrders::TooFew => Agreement::Uncertain,
+/// Of how a few repeats spread nothing follows, here as in statements: why that is so, where it is. Of what
+/// hangs on the order of what happens at one instant the first repeat takes the planned one, which is no
+/// draw, so that one repeat more is needed.
+fn too_few(found: &Sample, predicted: &Sample) -> Option<String> {
+    let repeats = found.values.len();
+    let drawn = if predicted.hangs_on_order() { predicted.values.len() } else { FEWEST };
+    let take = format!("take `--repeats {ENOUGH_REPEATS}`");
+    match (repeats < FEWEST, drawn < FEWEST) {
+        (true, _) => Some(format!("how {repeats} repeats spread says little: {take}")),
+        (false, true) => Some(format!(
+            "virtual time hangs on the order of what happens at one instant here, and how {drawn} drawn orders spread \
+             says little: {take}"
+        )),
+        (false, false) => None,
     }
 }
 
-/// Of how a few repeats spread nothing follows, here as in statements.
-fn unless_too_few(found: Agreement, repeats: usize) -> Agreement {
-    if repeats < FEWEST { Agreement::Uncertain } else { found }
-}
-
 /// Why a number may be off, as far as the real run says it.
-fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> String {
+fn reason(
+    real: &CaseData,
+    measured: &Measured,
+    interval: Option<[f64; 2]>,
+    too_few: Option<String>,
+) -> String {
     let mut reasons = Vec::new();
     let waited = real.plan.nodes.iter().filter_map(|node| {
         Some((real.estimate(&format!("{}.waited", node.name), "mean")?.mean, node.name.as_str()))
@@ -361,10 +370,11 @@ fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> S
     if measured.key.ends_with(".rtt") && real.plan.links.iter().all(|link| link.delay_ns == 0) {
         reasons.push("links without delay: most of it is waking processes up".to_owned());
     }
-    let repeats = real.values(&measured.key, measured.summary).len();
-    if repeats < FEWEST {
-        reasons.push(format!("how {repeats} repeats spread says little: {FEWEST} are needed"));
-    } else if let Some([low, high]) = interval.filter(|[low, high]| high - low > 2.0 * measured.margin) {
+    if let Some(too_few) = too_few {
+        reasons.push(too_few);
+        return reasons.join("; ");
+    }
+    if let Some([low, high]) = interval.filter(|[low, high]| high - low > 2.0 * measured.margin) {
         let half = (high - low) * 50.0;
         reasons.push(format!("±{half:.0} % are left open by {} repeats", real.results.len()));
     }
@@ -418,10 +428,41 @@ mod tests {
     }
 
     #[test]
-    fn of_fewer_than_five_repeats_no_number_is_within_or_beyond() {
-        for found in [Agreement::Within, Agreement::Beyond, Agreement::Uncertain] {
-            assert_eq!([2, 4].map(|repeats| unless_too_few(found, repeats)), [Agreement::Uncertain; 2]);
-            assert_eq!(unless_too_few(found, 5), found);
+    fn fewer_repeats_than_say_something_are_told_with_the_number_that_does() {
+        let of = |repeats: usize, planned: Option<f64>| Sample {
+            values: vec![1.0; repeats],
+            planned: planned.map(|number| vec![(0, number)]),
+            ..Sample::default()
+        };
+        let exact = Sample { exact: true, ..of(1, None) };
+        for (repeats, predicted) in [(2, &exact), (4, &of(4, None)), (4, &of(5, Some(1.0)))] {
+            let told = too_few(&of(repeats, None), predicted).unwrap();
+            assert_eq!(told, format!("how {repeats} repeats spread says little: take `--repeats 6`"));
+        }
+        let told = too_few(&of(5, None), &of(4, Some(1.0))).unwrap();
+        assert!(told.contains("how 4 drawn orders spread") && told.ends_with("take `--repeats 6`"), "{told}");
+        for (repeats, predicted) in [(5, &exact), (6, &of(5, Some(1.0)))] {
+            assert_eq!(too_few(&of(repeats, None), predicted), None);
+        }
+        let page = include_str!("../../../../docs/validation.md").replace('\n', " ");
+        assert!(page.contains("six repeats are needed") && ENOUGH_REPEATS == 6);
+    }
+
+    #[test]
+    fn real_numbers_are_held_against_drawn_orders_by_the_interval_of_the_difference() {
+        let real = [0.2124, 0.2143, 0.2087, 0.2113, 0.2035, 0.2107];
+        let real = Sample { values: real.to_vec(), ..Sample::default() }.spread_as_normal();
+        let tied = |values: &[f64]| Sample {
+            values: values.to_vec(),
+            repeats: (1..=values.len() as u32).collect(),
+            planned: Some(vec![(0, 0.1936)]),
+            ..Sample::default()
+        };
+        for drawn in [[0.1936, 0.1937, 0.1936, 0.1936, 0.1937], [0.1936; 5]] {
+            let interval = tied(&drawn).spread_as_normal().less(1.0, &real, false, Level::Ninety).unwrap();
+            let parts = [interval.low, interval.high].map(|end| end / real.mean());
+            assert!(parts[0] > -0.1 && parts[1] < -0.06, "{parts:?}");
+            assert_eq!(agreement(Some(parts), LINKS), Agreement::Beyond, "one pair at -4.9 % is no pair");
         }
     }
 

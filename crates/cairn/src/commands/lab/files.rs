@@ -31,26 +31,24 @@ pub(super) fn check(files: &[PathBuf], form: Form) -> Outcome {
             code = ExitCode::FAILURE;
         }
         match (checked, form) {
-            (Ok(experiment), Form::Lines) => output::line(sound(path, &experiment))?,
+            (Ok(experiment), Form::Lines) => {
+                output::line(sound(path, &experiment))?;
+                let notes = experiment.notes();
+                if !notes.list.is_empty() {
+                    output::line(notes.to_string())?;
+                }
+            }
             (Ok(experiment), Form::Json) => list.push(json!({
                 "file": path.display().to_string(),
                 "sound": true,
                 "title": experiment.file.title,
                 "cases": cases(&experiment),
                 "problems": [],
+                "notes": experiment.notes().list.iter().map(told).collect::<Vec<_>>(),
             })),
             (Err(problems), Form::Lines) => tell!("{problems}"),
             (Err(problems), Form::Json) => {
-                let problem = |problem: &Problem| {
-                    json!({
-                        // What is about the file as a whole has no line.
-                        "line": (problem.line > 0).then_some(problem.line),
-                        "key": problem.key,
-                        "message": problem.message,
-                        "suggestion": problem.suggestion,
-                    })
-                };
-                let all: Vec<_> = problems.list.iter().map(problem).collect();
+                let all: Vec<_> = problems.list.iter().map(told).collect();
                 list.push(json!({ "file": problems.file, "sound": false, "problems": all }));
             }
         }
@@ -59,6 +57,16 @@ pub(super) fn check(files: &[PathBuf], form: Form) -> Outcome {
         output::json(&json!(list))?;
     }
     Ok(code)
+}
+
+/// A mistake or a note for programs; of the file as a whole it has no line.
+fn told(problem: &Problem) -> serde_json::Value {
+    json!({
+        "line": (problem.line > 0).then_some(problem.line),
+        "key": problem.key,
+        "message": problem.message,
+        "suggestion": problem.suggestion,
+    })
 }
 
 /// How many cases an experiment has, controls included.

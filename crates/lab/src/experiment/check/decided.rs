@@ -14,7 +14,9 @@ use crate::experiment::read::findings::Finding;
 /// verdict on it says anything.
 pub(crate) fn decided(plan: &Plan, expect: &Expect, is_virtual: bool) -> Option<String> {
     let measure = here(plan, &expect.value)?;
-    bounds(plan, expect, &measure, is_virtual).into_iter().next().map(|bound| bound.message)
+    let mut found = bounds(plan, expect, &measure, is_virtual).into_iter();
+    // What no result meets is contradicted, whatever makes it so.
+    found.find(|bound| bound.how == How::Always).map(|bound| bound.message)
 }
 
 /// All bounds of a statement that are decided, each field once.
@@ -23,6 +25,7 @@ pub(super) fn bounds(plan: &Plan, expect: &Expect, measure: &Measure, is_virtual
     for limit in limits(plan, measure, is_virtual) {
         list.extend(by_a_limit(expect, measure, &limit));
     }
+    list.sort_by_key(|bound| bound.how);
     let mut fields = std::collections::BTreeSet::new();
     list.retain(|bound| fields.insert(bound.field));
     list
@@ -39,17 +42,34 @@ pub(super) fn number(bound: Option<&toml::Value>) -> Option<f64> {
     bound.and_then(|bound| bound.as_float().or(bound.as_integer().map(|number| number as f64)))
 }
 
+/// How a bound is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum How {
+    /// No result misses it.
+    Always,
+    /// No result of any file meets it, by what is measured: that is a mistake.
+    Never,
+    /// No result of this file meets it, by what the file sets: a run contradicts it.
+    NeverHere,
+}
+
 /// A bound that no result meets, or none misses.
 #[derive(Debug, Clone)]
 pub(super) struct Undecidable {
     pub(super) field: &'static str,
+    pub(super) how: How,
     pub(super) message: String,
     pub(super) suggestion: String,
 }
 
 impl Undecidable {
-    fn new(field: &'static str, message: String, suggestion: &str) -> Self {
-        Undecidable { field, message, suggestion: suggestion.to_owned() }
+    fn new(field: &'static str, how: How, message: String, suggestion: &str) -> Self {
+        Undecidable { field, how, message, suggestion: suggestion.to_owned() }
+    }
+
+    /// Is it a mistake, and not what a run contradicts?
+    pub(super) fn is_mistake(&self) -> bool {
+        self.how != How::NeverHere
     }
 
     pub(super) fn at(self, key: &str) -> Finding {
@@ -90,9 +110,9 @@ impl Numbers {
     }
 }
 
-/// Bounds that no result of a run that counts misses. What the file says to be so by construction may well be
-/// what its settings leave no choice of. A bound that no result meets is no friend of the statement: the run
-/// contradicts it, as it does where a link is a little too slow.
+/// Bounds that no result of a run that counts misses, or none meets. What the file says to be so by
+/// construction may well be what its settings leave no choice of. A bound that no result meets is no friend
+/// of the statement: the run contradicts it, as it does where a link is a little too slow.
 fn by_a_limit(expect: &Expect, measure: &Measure, limit: &Limit) -> Vec<Undecidable> {
     let Numbers { at_least, more_than, at_most, less_than, about } = Numbers::of(expect);
     let Limit { least, most, why, instead } = limit;
@@ -100,25 +120,37 @@ fn by_a_limit(expect: &Expect, measure: &Measure, limit: &Limit) -> Vec<Undecida
     if expect.by_construction.is_some() {
         return list;
     }
-    let mut tell = |field, bound: Option<f64>, is_so: &dyn Fn(f64) -> bool| {
+    let mut tell = |field, how, bound: Option<f64>, is_so: &dyn Fn(f64) -> bool| {
         let Some(bound) = bound.filter(|bound| is_so(*bound)) else { return };
-        let message = format!("`{measure}` {why}: {ALWAYS} ({bound})");
+        let what = if how == How::Always { ALWAYS } else { NEVER };
+        let message = format!("`{measure}` {why}: {what} ({bound})");
         let or = "or `by_construction` with the setting that makes it so";
-        list.push(Undecidable::new(field, message, &format!("{instead}, {or}")));
+        list.push(Undecidable::new(field, how, message, &format!("{instead}, {or}")));
     };
-    tell("at_least", at_least, &|bound| bound <= *least);
-    tell("more_than", more_than, &|bound| bound < *least);
-    tell("at_most", at_most, &|bound| bound >= *most);
-    tell("less_than", less_than, &|bound| bound > *most);
+    tell("at_least", How::Always, at_least, &|bound| bound <= *least);
+    tell("more_than", How::Always, more_than, &|bound| bound < *least);
+    tell("at_most", How::Always, at_most, &|bound| bound >= *most);
+    tell("less_than", How::Always, less_than, &|bound| bound > *most);
     let is_wide = |_: f64| about.is_some_and(|[low, high]| low <= *least && high >= *most);
-    tell("about", expect.about_number(), &is_wide);
+    tell("about", How::Always, expect.about_number(), &is_wide);
+    // A loss may be greater than what is as good as certain.
+    if least.is_infinite() {
+        return list;
+    }
+    tell("at_least", How::NeverHere, at_least, &|bound| bound > *most);
+    tell("more_than", How::NeverHere, more_than, &|bound| bound >= *most);
+    tell("at_most", How::NeverHere, at_most, &|bound| bound < *least);
+    tell("less_than", How::NeverHere, less_than, &|bound| bound <= *least);
+    let is_off = |_: f64| about.is_some_and(|[low, high]| high < *least || low > *most);
+    tell("about", How::NeverHere, expect.about_number(), &is_off);
     list
 }
 
 /// Bounds that lie at the ends of what a measure can be, or beyond them.
 fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
     let Numbers { at_least, more_than, at_most, less_than, about } = Numbers::of(expect);
-    let Range { least, most } = range(plan, measure);
+    let Range { least, most, is_set } = range(plan, measure);
+    let never = if is_set { How::NeverHere } else { How::Never };
     let range = match most.is_finite() {
         true if least >= most => format!("always {most}"),
         true => format!("{least} to {most}"),
@@ -127,8 +159,11 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecida
     let mut list = Vec::new();
     let mut tell = |field, bound: Option<f64>, is_so: &dyn Fn(f64) -> bool, what: &str| {
         let Some(bound) = bound.filter(|bound| is_so(*bound)) else { return };
+        // What is below all that there can be is so in any file.
+        let never = if matches!(field, "at_most" | "less_than") { How::Never } else { never };
         let message = format!("`{measure}` is {range} here: {what} ({bound})");
-        list.push(Undecidable::new(field, message, WITHIN));
+        let how = if what == NEVER { never } else { How::Always };
+        list.push(Undecidable::new(field, how, message, WITHIN));
     };
     tell("at_least", at_least, &|bound| bound > most, NEVER);
     tell("more_than", more_than, &|bound| bound >= most, NEVER);
@@ -156,8 +191,14 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecida
     tell("about", expect.about_number(), &|_| low <= least && high >= most, ALWAYS);
     let pairs = [(more_than, at_most), (at_least, less_than), (more_than, less_than)];
     let empty = pairs.into_iter().filter_map(|(low, high)| low.filter(|low| Some(*low) == high));
-    let told =
-        |low| Undecidable::new("value", format!("nothing is more than {low} and less than {low}"), WITHIN);
+    let told = |low| {
+        Undecidable::new(
+            "value",
+            How::Never,
+            format!("nothing is more than {low} and less than {low}"),
+            WITHIN,
+        )
+    };
     list.extend(empty.map(told));
     list
 }
@@ -188,7 +229,7 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
         let Some(relation) = relation(plan, &one, &other) else { continue };
         if relation == Relation::Same && (times - 1.0).abs() < 1e-9 {
             let message = format!("`{one}` and `{other}` are one number: it is held against itself");
-            list.push(Undecidable::new(field, message, "name another measure"));
+            list.push(Undecidable::new(field, How::Always, message, "name another measure"));
             continue;
         }
         let is_same = relation == Relation::Same;
@@ -215,7 +256,8 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
             (false, true) => format!("`{one}` is never above `{other}`: {what}"),
             (false, false) => format!("`{one}` is never below `{other}`: {what}"),
         };
-        list.push(Undecidable::new(field, message, "name another measure, or `times`"));
+        let how = if matches!(what, NEVER | ALMOST_NEVER) { How::Never } else { How::Always };
+        list.push(Undecidable::new(field, how, message, "name another measure, or `times`"));
     }
     list
 }
@@ -258,14 +300,24 @@ to = "c"
 prefix = "/p"
 count = 100
 every = "100 ms"
+[[route]]
+prefix = "/e"
+path = ["a", "b", "c"]
+[ping.endless]
+at = "a"
+to = "c"
+prefix = "/e"
+every = "100 ms"
 "#;
+
+    /// What is wrong with a statement about them; nothing where it is sound.
+    fn said(value: &str, bound: &str) -> String {
+        let text = format!("{TEN_FILES}[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
+        Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+    }
 
     #[test]
     fn a_statement_that_no_run_that_counts_can_miss_is_a_mistake() {
-        let said = |value: &str, bound: &str| {
-            let text = format!("{TEN_FILES}[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
-            Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
-        };
         for (value, bound, wrong) in [
             ("files.unfinished", "less_than = 1", "is not valid, for `gates.unfinished` allows 0 %"),
             ("files.unfinished", "at_most = 0", "is not valid, for `gates.unfinished` allows 0 %"),
@@ -277,16 +329,29 @@ every = "100 ms"
             ("b.busy.mean", "at_most = 100", "is a part of what its processor has, 100 %"),
             ("b.cpu.mean", "at_most = 1000", "is a part of what its processor has, 100 %"),
             ("b.waited.mean", "at_most = 100", "is a part of what its processor has, 100 %"),
-            ("probe.loss", "at_most = 99.99", "as soon as one of a hundred is answered"),
+            ("probe.loss", "at_most = 99.99", "as soon as one of twenty is answered"),
+            ("probe.loss", "at_most = 98.9", "as soon as one of twenty is answered"),
+            ("files.duration.mean", "at_least = \"0.15 s\"", "comes over links of 50 Mbit/s"),
+            ("files.goodput", "at_least = \"5 Mbit/s\"", "in the 14 s that there are"),
+            ("files.goodput", "at_least = \"1 bit/s\"", "in the 14 s that there are"),
+            ("files.goodput", "at_most = \"49.99 Mbit/s\"", "headers"),
+            ("files.retransmissions", "at_most = 1e9", "more Interests than"),
+            ("probe.rtt.max", "at_most = \"20 s\"", "is waited for no longer than 4 s"),
+            ("endless.started", "at_least = 100", "one every 0.1 s"),
+            ("endless.finished", "at_most = 200", "no result contradicts this (200)"),
+            ("b.pending.max", "more_than = 0", "no way around"),
+            ("b.in_interests", "more_than = 0", "no way around"),
+            ("files.unfinished", "at_most = 0\n[measure]\nfrom = \"3 s\"\nuntil = \"5 s\"", "is not valid"),
+            ("a.cpu.mean", "at_most = \"b.busy.mean\"\ntimes = 1000", "1000 times another measure"),
             ("files.goodput", "more_than = 0", "no result contradicts this (0)"),
-            ("files.goodput", "at_most = 62_500_000", "write a bound below 50 Mbit/s"),
+            ("files.goodput", "at_most = 62_500_000", "write a bound below 49.64 Mbit/s"),
             ("b.goodput", "at_most = 7_000_000", "carried by the link"),
             ("b.out_data", "at_most = \"b.in_data\"\ntimes = 1e9", "1000000000 times another measure"),
             ("b.out_data", "at_most = \"b.in_interests\"", "never above"),
             ("b.in_interests", "at_least = \"b.in_data\"", "never below"),
             ("b.goodput", "same_as = \"a.goodput\"\nmargin = \"99.9 %\"", "a margin of 50 % or more"),
             ("probe.rtt.min", "at_least = 8", "write a bound above 8 ms, or `by_construction`"),
-            ("files.duration.max", "more_than = 0", "more than 0.008 s"),
+            ("files.duration.max", "more_than = 0", "which take at least"),
             ("files.duration.max", "at_most = 15", "the run ends 14 s after the first of it begins"),
             ("files.duration.max", "at_most = 16", "the run ends 14 s after the first of it begins"),
             ("a.goodput.mean", "at_least = \"a.throughput.mean\"", "unless both are equal"),
@@ -294,6 +359,10 @@ every = "100 ms"
             let shown = said(value, bound);
             assert!(shown.contains(wrong), "{value} {bound}: {shown}");
         }
+    }
+
+    #[test]
+    fn a_statement_that_a_run_can_miss_is_none_whether_any_can_meet_it_or_not() {
         for (value, bound) in [
             ("files.unfinished", "at_most = 0\nby_construction = \"the 10 files have 15 s: `duration`\""),
             ("files.finished", "at_least = 9\n[gates]\nunfinished = \"20 %\""),
@@ -311,6 +380,16 @@ every = "100 ms"
             ("probe.rtt.min", "at_least = 8.1"),
             ("probe.rtt.min", "at_least = 8\nby_construction = \"each link has a delay: link.*.delay\""),
             ("files.duration.max", "at_most = 13.9"),
+            ("files.duration.mean", "at_most = \"0.1 s\""),
+            ("files.duration.mean", "at_least = \"0.17 s\""),
+            ("files.goodput", "at_least = \"6 Mbit/s\""),
+            ("files.goodput", "at_most = \"49 Mbit/s\""),
+            ("files.finished", "at_least = 11"),
+            ("probe.rtt.max", "at_most = \"1 s\""),
+            ("endless.started", "at_least = 141"),
+            ("endless.finished", "at_most = 130"),
+            ("b.in_interests", "more_than = 100"),
+            ("files.retransmissions", "at_most = 1000"),
             ("a.goodput.mean", "at_least = \"a.throughput.mean\"\ntimes = 0.9"),
         ] {
             let shown = said(value, &bound.replace("\n[sample]\n", ""));
@@ -326,22 +405,24 @@ every = "100 ms"
         let expect =
             |value: &str, bound: &str| format!("[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
         let slow = expect("files.goodput", "at_most = 7_000_000");
-        assert!(said(&format!("{TEN_FILES}{slow}")).contains("carried by"));
+        assert!(said(&format!("{TEN_FILES}{slow}")).contains("comes by links"));
         // Files that come a second time may stand in the store of the node.
         let twice = TEN_FILES.replace("content = \"files\"", "content = \"files\"\ncount = 20");
         assert_eq!(said(&format!("{twice}{slow}")), "");
         let other = "[download.others]\nat = \"a\"\ncontent = \"files\"\n";
         assert_eq!(said(&format!("{TEN_FILES}{other}{slow}")), "");
-        // So may one that another node has fetched.
+        // So may one that another node has fetched, of which only the client's own links decide.
+        let unlimited = TEN_FILES.replace("rate = \"50 Mbit/s\"\n", "");
         let late = expect("files.duration.min", "at_least = 0.004");
-        assert!(said(&format!("{TEN_FILES}{late}")).contains("no result contradicts this"));
+        assert!(said(&format!("{unlimited}{late}")).contains("more than 0.008 s"));
         let near = other.replace("\"a\"", "\"b\"");
-        assert_eq!(said(&format!("{TEN_FILES}{near}{late}")), "");
+        assert_eq!(said(&format!("{unlimited}{near}{late}")), "");
+        assert!(said(&format!("{TEN_FILES}{near}{late}")).contains("comes over links"));
         // A link that becomes faster, or one without a rate.
         let event =
             "[[event]]\nat = \"5 s\"\naction = \"link-change\"\nlink = \"a-b\"\nrate = \"90 Mbit/s\"\n";
         let faster = said(&format!("{TEN_FILES}{event}{slow}"));
-        assert!(!faster.contains("carried by"), "{faster}");
+        assert!(!faster.contains("comes by links") && !faster.contains("carried by"), "{faster}");
         let unbound = TEN_FILES.replace("rate = \"50 Mbit/s\"\n", "");
         assert_eq!(said(&format!("{unbound}{slow}")), "");
     }

@@ -92,7 +92,7 @@ fn wrong_units(plan: &Plan, expect: &Expect) -> Vec<(&'static str, String, Strin
 const MAX_MARGIN: f64 = 0.5;
 
 /// More than so many times another measure, or less than such a part of it, says nothing of both.
-const MAX_TIMES: f64 = 1000.0;
+const MAX_TIMES: f64 = 100.0;
 
 /// What no run could confirm, or every run.
 fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::by_construction::{Named, named};
 use super::concerned::Concerned;
-use super::decided::{self, Undecidable, here, number};
+use super::decided::{self, How, Undecidable, here, number};
 use super::{alike, asks_otherwise, measured, never_begun, too_much, units, without_effect};
 use crate::experiment::backends::VIRTUAL_TIME;
 use crate::experiment::cases::{Variant, controls};
@@ -140,7 +140,8 @@ impl Judgeable {
             let open = self.sampled.entry((key.to_owned(), field)).or_insert_with(|| why.clone());
             *open = open.take().and(why);
         }
-        let found = decided::bounds(plan, expect, &measure, backend == VIRTUAL_TIME);
+        let mut found = decided::bounds(plan, expect, &measure, backend == VIRTUAL_TIME);
+        found.retain(Undecidable::is_mistake);
         let open = self.bounds.entry(key.to_owned()).or_insert_with(|| found.clone());
         open.retain(|bound| found.iter().any(|other| other.field == bound.field));
     }
@@ -231,6 +232,7 @@ fn always_zero(plan: &Plan, backend: &str, expect: &Expect, measure: &Measure) -
     let is_open = is_random && repeats < ENOUGH && expect.by_construction.is_none();
     is_open.then(|| Undecidable {
         field: "at_most",
+        how: How::Never,
         message: format!(
             "`{}.{}` is random: that it is 0 in {repeats} does not say that it always is",
             measure.subject, measure.quantity
@@ -246,6 +248,7 @@ fn by_its_samples(plan: &Plan, backend: &str, field: &'static str, measure: &Mea
     let is_open = !plan.recording.is_sampling_stated && measure.is_of_samples(plan, backend == VIRTUAL_TIME);
     is_open.then(|| Undecidable {
         field,
+        how: How::Never,
         message: format!("`{measure}` depends on how often samples are taken"),
         suggestion: "write `sample_every`, which then is a part of what is stated, or use a mean of a rate"
             .to_owned(),

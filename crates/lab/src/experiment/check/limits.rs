@@ -1,6 +1,7 @@
 //! What a measure comes to in any run that counts, whatever a forwarder does: by the work that is ordered and
 //! the gates, by what processors have, by what links carry, and by how long a way is.
 
+use super::certain;
 use super::concerned::overlap;
 use super::relation::{is_value, longest};
 use super::shortest_path;
@@ -29,6 +30,12 @@ pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Li
     }
     let list = [
         of_ordered_work(plan, measure),
+        certain::of_times(plan, measure),
+        certain::of_lifetime(plan, measure),
+        certain::of_size(plan, measure),
+        certain::of_headers(plan, measure),
+        certain::of_retransmissions(plan, measure),
+        certain::of_passing(plan, measure),
         of_loss(plan, measure),
         of_time(plan, measure),
         of_processor(plan, measure, is_virtual),
@@ -40,7 +47,7 @@ pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Li
 }
 
 /// The workloads that are measured by that name.
-fn measured<'a>(plan: &'a Plan, name: &'a str) -> impl Iterator<Item = &'a Workload> + Clone {
+pub(super) fn measured<'a>(plan: &'a Plan, name: &'a str) -> impl Iterator<Item = &'a Workload> + Clone {
     plan.workloads.iter().filter(move |workload| workload.measured_as() == name)
 }
 
@@ -55,12 +62,13 @@ fn ordered(plan: &Plan, workload: &Workload) -> Option<u64> {
     }
 }
 
+/// Is all of the run measured?
+pub(super) fn is_whole(plan: &Plan) -> bool {
+    plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none()
+}
+
 /// Of so many transfers that are measured by a name, how many may be left in a run that is valid.
 fn may_be_left(plan: &Plan, name: &str) -> Option<(u64, u64)> {
-    let window = plan.evaluation.window;
-    if window.from_ns.is_some() || window.until_ns.is_some() {
-        return None;
-    }
     let own: u64 = measured(plan, name).map(|workload| ordered(plan, workload)).sum::<Option<u64>>()?;
     let allowed = plan.evaluation.gates.unfinished;
     if allowed <= 0.0 {
@@ -80,13 +88,17 @@ fn may_be_left(plan: &Plan, name: &str) -> Option<(u64, u64)> {
 
 /// Is all that is measured by a name finished in every run that is valid?
 pub(super) fn is_all_finished(plan: &Plan, name: &str) -> bool {
-    matches!(may_be_left(plan, name), Some((_, 0)))
+    is_whole(plan) && matches!(may_be_left(plan, name), Some((_, 0)))
 }
 
 /// Transfers of which the gate lets some number be left, and no more.
 fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let (all, left) = may_be_left(plan, &measure.subject)?;
     let (own, open) = (all as f64, left as f64);
+    // Of a part of the run that is measured, nothing is left but what is left of the whole.
+    if !is_whole(plan) && (measure.quantity != "unfinished" && (measure.quantity != "loss" || left > 0)) {
+        return None;
+    }
     let has_bytes = |workload: &Workload| match workload.does {
         Activity::Download { content, .. } => plan
             .contents
@@ -114,15 +126,15 @@ fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
     })
 }
 
-/// A loss that one answer to a hundred is enough to stay below.
-const MAX_LOSS: f64 = 99.0;
+/// A loss that one answer to twenty is enough to stay below.
+const MAX_LOSS: f64 = 95.0;
 
 fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
     measured(plan, &measure.subject).next().filter(|_| measure.quantity == "loss")?;
     Some(Limit {
         least: f64::NEG_INFINITY,
         most: MAX_LOSS,
-        why: format!("is at most {MAX_LOSS} % as soon as one of a hundred is answered"),
+        why: format!("is at most {MAX_LOSS} % as soon as one of twenty is answered"),
         instead: format!("write a bound below {MAX_LOSS} %"),
     })
 }
@@ -211,6 +223,19 @@ fn prefix<'a>(plan: &'a Plan, workload: &'a Workload) -> Option<&'a str> {
     }
 }
 
+/// What the links of a client's node carry together in a second, where all that it asks for comes by them: it
+/// asks for each file once, and nobody else at its node does.
+pub(super) fn by_links(plan: &Plan, workload: &Workload) -> Option<f64> {
+    let content = each_once(plan, workload)?;
+    let wanted = prefix(plan, workload)?;
+    let others = askers(plan, wanted).filter(|other| is_at(other, workload.at));
+    if content.at == workload.at || others.count() > 1 {
+        return None;
+    }
+    let rates = plan.links_of(workload.at).map(|(link, _)| carries(plan, link));
+    rates.sum::<Option<f64>>().filter(|rate| *rate > 0.0)
+}
+
 /// Those who ask for something below a prefix. What a program of one's own asks for nobody knows.
 fn askers<'a>(plan: &'a Plan, wanted: &'a str) -> impl Iterator<Item = &'a Workload> {
     plan.workloads.iter().filter(move |workload| match prefix(plan, workload) {
@@ -227,7 +252,7 @@ fn is_at(workload: &Workload, node: NodeIndex) -> bool {
 }
 
 /// The content of a download that asks for each of its files once.
-fn each_once<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
+pub(super) fn each_once<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
     let Activity::Download { content, count, arrivals: None, .. } = workload.does else { return None };
     plan.contents.get(content).filter(|content| count <= content.count)
 }

@@ -151,6 +151,8 @@ fn summary<'a>(plan: &Plan, measure: &'a Measure) -> &'a str {
 pub(super) struct Range {
     pub(super) least: f64,
     pub(super) most: f64,
+    /// Is that so by what the file sets, and not by what is measured?
+    pub(super) is_set: bool,
 }
 
 /// Does it come as one number a repeat?
@@ -170,7 +172,7 @@ pub(super) fn is_value(plan: &Plan, measure: &Measure) -> bool {
 /// The range of a measure: by what it is, and by what the file asks for.
 pub(super) fn range(plan: &Plan, measure: &Measure) -> Range {
     let is_number = is_number(plan, measure);
-    let only = |number| Range { least: number, most: number };
+    let only = |number| Range { least: number, most: number, is_set: false };
     let most = match measure.summary.as_str() {
         "count" if is_number => return only(1.0),
         "deviation" if is_number => return only(0.0),
@@ -181,7 +183,7 @@ pub(super) fn range(plan: &Plan, measure: &Measure) -> Range {
     let is_index =
         measure.quantity == "fairness" && !["sum", "deviation"].contains(&measure.summary.as_str());
     let least = if is_index { least_index(plan, measure) } else { 0.0 };
-    Range { least, most }
+    Range { least, most, is_set: measure.most().is_none() && most.is_finite() }
 }
 
 /// The least that Jain's index can be: that of one who has everything.
@@ -199,7 +201,10 @@ fn least_index(plan: &Plan, measure: &Measure) -> f64 {
 fn most(plan: &Plan, measure: &Measure) -> Option<f64> {
     let of = plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject);
     match measure.quantity.as_str() {
-        "started" | "finished" | "unfinished" => of.map(asked).sum(),
+        "started" | "finished" | "unfinished" => {
+            // Another one may leave at either end.
+            of.map(|workload| asked(workload).or_else(|| Some(pings(plan, workload)? + 1.0))).sum()
+        }
         "duration" => of.map(|workload| longest(plan, workload) + STOPPING_S).reduce(f64::max),
         _ => None,
     }
@@ -213,6 +218,13 @@ fn asked(workload: &Workload) -> Option<f64> {
         Activity::Ping { count, .. } if *count < u64::MAX => Some(*count as f64),
         _ => None,
     }
+}
+
+/// How many pings leave until the run ends, one in each period, where nothing else ends them.
+pub(super) fn pings(plan: &Plan, workload: &Workload) -> Option<f64> {
+    let Activity::Ping { every_ns, count: u64::MAX, .. } = &workload.does else { return None };
+    let end_ns = workload.stop_ns.min(plan.schedule.duration_ns);
+    Some((end_ns.saturating_sub(workload.start_ns) / (*every_ns).max(1)) as f64)
 }
 
 /// How many a workload has begun in every run that is valid; nothing where it may be fewer. Pings leave at

@@ -27,6 +27,7 @@ use crate::experiment::check::expectations;
 use crate::experiment::check::figures;
 use crate::experiment::check::judgeable::Judgeable;
 use crate::experiment::check::lacks;
+use crate::experiment::check::notes;
 use crate::experiment::check::one_line;
 use crate::experiment::model::{Expect, File};
 use crate::experiment::plan::Plan;
@@ -134,6 +135,14 @@ impl Experiment {
             findings = judgeable.findings();
         }
         if findings.is_empty() { Ok(experiment) } else { Err(located(&experiment.shown, &locator, findings)) }
+    }
+
+    /// What is told of statements that are sound, each with its line: that a run contradicts one, whatever
+    /// happens in it, or that its repeats hardly show how rare losses spread.
+    #[must_use]
+    pub fn notes(&self) -> Problems {
+        let none = Problems { file: self.shown.clone(), list: Vec::new() };
+        Locator::new(&self.text).map_or(none, |locator| located(&self.shown, &locator, notes::notes(self)))
     }
 
     /// The file, as it was called.

@@ -6,6 +6,7 @@ use super::super::data::{CaseData, RunData};
 use super::super::numbers::Numbers;
 use super::finding::{Difference, Finding, all_of};
 use crate::analysis::{IdleWindow, RepeatResult, is_counted};
+use crate::experiment::check::notes::{rare_losses, rare_words};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
@@ -176,10 +177,35 @@ impl<'a> Evaluation<'a> {
         }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
-            details.push(format!("assuming that all repeats spread as these {count} do"));
+            let losses = plan.and_then(|plan| Some((plan.schedule.repeats, rare_losses(plan, measure)?)));
+            let rare = losses
+                .map_or_else(String::new, |(repeats, losses)| format!(" ({})", rare_words(repeats, losses)));
+            details.push(format!("assuming that all repeats spread as these {count} do{rare}"));
         }
         details.extend(sample.and_then(|sample| self.of_counts(here, measure, sample)));
         details
+    }
+
+    /// What is taken for known of orders that something random is held against.
+    pub(super) fn of_mixed(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Vec<String> {
+        let Some(value) = self.sample(here, measure) else { return Vec::new() };
+        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
+        let told = others.filter_map(|other| {
+            let sample = self.sample(here, &other)?;
+            let (tied, name) = if value.hangs_on_order() { (&value, measure) } else { (&sample, &other) };
+            let drawn = tied.values.len();
+            match value.is_mixed_with(&sample) && tied.has_enough_orders() {
+                false => None,
+                true if tied.is_one_in_most_orders() => Some(format!(
+                    "`{name}` taken as it is in most orders of what happens at one instant: the same in all {drawn} \
+                     that were drawn"
+                )),
+                true => Some(format!("assuming that all orders of `{name}` spread as the {drawn} that were drawn do")),
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        told.dedup();
+        told
     }
 
     /// What was counted of a part of a whole, and what that leaves open; or that nobody knows any more.
@@ -214,8 +240,10 @@ impl<'a> Evaluation<'a> {
     fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
         let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
         let others: Vec<Measure> = others.collect();
-        let hangs = |measure| self.sample(here, measure).is_some_and(|sample| sample.hangs_on_order());
-        if others.iter().chain([measure]).any(hangs) {
+        let samples = others.iter().chain([measure]).filter_map(|measure| self.sample(here, measure));
+        let samples: Vec<Sample> = samples.collect();
+        let is_mixed = samples.iter().any(|one| samples.iter().any(|two| one.is_mixed_with(two)));
+        if !is_mixed && samples.iter().any(Sample::hangs_on_order) {
             return why;
         }
         if !matches!(
@@ -225,8 +253,7 @@ impl<'a> Evaluation<'a> {
             return why;
         }
         let is_open = |sample: &Sample| sample.values.len() > 1 && !sample.has_enough();
-        let samples = others.iter().chain([measure]).filter_map(|measure| self.sample(here, measure));
-        let open: Vec<Sample> = samples.filter(is_open).collect();
+        let open: Vec<Sample> = samples.iter().map(Sample::beside_random).filter(is_open).collect();
         let few = |what: &str, open: &[Sample]| {
             let repeats = open.iter().map(|sample| sample.values.len()).min()?;
             let enough = open.iter().map(Sample::enough).max()?;
@@ -347,6 +374,9 @@ impl<'a> Evaluation<'a> {
         if let Some(by_order) = value.by_order(times, other) {
             return Difference::in_orders(by_order, value.by_construction || other.by_construction, level);
         }
+        if value.is_mixed_with(other) {
+            return Difference::mixed(value, times, other, level);
+        }
         if other.exact && other.values.len() == 1 && !value.exact {
             let bound = times * other.values.first().copied().unwrap_or_default();
             let moved =
@@ -363,6 +393,12 @@ impl<'a> Evaluation<'a> {
         // As the repeats spread: what they leave open is not a number to print.
         let by_spread = |measure: &Measure| Some(self.sample(here, measure)?.spread_as_normal());
         let (value, sample) = (by_spread(&measure)?, by_spread(&other)?);
+        let has_enough = [&measure, &other]
+            .iter()
+            .all(|measure| self.sample(here, measure).is_some_and(|sample| sample.has_enough_orders()));
+        if value.is_mixed_with(&sample) && !has_enough {
+            return None;
+        }
         let times = expect.times.unwrap_or(1.0);
         let interval = value.less(times, &sample, measure.case == other.case, level)?;
         (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)

@@ -1,6 +1,6 @@
 //! What is said of a statement, by where what it compares lies.
 
-use crate::stats::{ByOrder, Claim, Compared, FEWEST_ORDERS, Interval, Level, MANY_ORDERS, OfOrders};
+use crate::stats::{ByOrder, Claim, Compared, FEWEST_ORDERS, Interval, Level, MANY_ORDERS, OfOrders, Sample};
 
 /// What is said of an expectation, and what of where it hangs on an order of what happens at one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,57 @@ pub(super) enum Difference {
         /// How sure the interval of their mean is.
         level: Level,
     },
+    /// One side is random, and the other hangs on an order.
+    Mixed(Mixed),
+}
+
+/// What is random held against orders that were drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mixed {
+    /// Of the difference to all orders that were drawn, where so many were that this says something.
+    interval: Option<Interval>,
+    /// So many were drawn.
+    drawn: usize,
+    /// Are these too few?
+    has_too_few: bool,
+    /// Where they are all equal, the same for orders that nobody has drawn: they can take a finding back.
+    planned: Option<Vec<Option<Interval>>>,
+}
+
+impl Mixed {
+    /// Of two numbers of which one hangs on an order and the other is random.
+    fn of(value: &Sample, times: f64, other: &Sample, level: Level) -> Self {
+        let tied = if value.hangs_on_order() { value } else { other };
+        let one = |number: f64| Sample { values: vec![number], exact: true, ..Sample::default() };
+        let less = |number: f64| match value.hangs_on_order() {
+            true => one(number).less(times, other, false, level),
+            false => value.less(times, &one(number), false, level),
+        };
+        let planned = || tied.planned.iter().flatten().map(|(_, number)| less(*number)).collect();
+        Mixed {
+            interval: value.less(times, other, false, level),
+            drawn: tied.values.len(),
+            has_too_few: !tied.has_enough_orders(),
+            planned: tied.is_one_in_most_orders().then(planned),
+        }
+    }
+
+    fn find(&self, lies: impl Fn(Interval) -> Result<bool, &'static str>) -> Finding {
+        if self.has_too_few {
+            return of_orders(OfOrders::TooFew, self.drawn);
+        }
+        let claim = self.planned.is_some().then_some(Claim::MostOrders);
+        let found = by_interval(self.interval, &lies, claim);
+        let met = matches!(found, Finding::Confirmed(_));
+        if !met && !matches!(found, Finding::Contradicted(_)) {
+            return found;
+        }
+        let mut planned = self.planned.iter().flatten();
+        match planned.all(|interval| by_interval(*interval, &lies, claim) == found) {
+            true => found,
+            false => of_orders(OfOrders::NotAsPlanned { met }, self.drawn),
+        }
+    }
 }
 
 impl Difference {
@@ -47,6 +98,12 @@ impl Difference {
     pub(super) fn in_orders(by_order: ByOrder, by_construction: bool, level: Level) -> Self {
         let fewest = if by_construction { 1 } else { FEWEST_ORDERS };
         Difference::InOrders { by_order, fewest, level }
+    }
+
+    /// Of a number held against so many times another, where one of them hangs on an order and the other is
+    /// random.
+    pub(super) fn mixed(value: &Sample, times: f64, other: &Sample, level: Level) -> Self {
+        Difference::Mixed(Mixed::of(value, times, other, level))
     }
 
     /// What it comes to when something has to hold of it.
@@ -79,19 +136,28 @@ impl Difference {
         holds: impl Fn(Compared) -> bool,
         lies: impl Fn(Interval) -> Result<bool, &'static str>,
     ) -> Finding {
-        let (interval, claim) = match self {
-            Difference::Lies(interval) => (*interval, None),
+        match self {
+            Difference::Lies(interval) => by_interval(*interval, &lies, None),
             Difference::InOrders { by_order, fewest, level } => match by_order.say(*fewest, holds) {
-                OfOrders::Many => (by_order.interval(*level), Some(Claim::MeanOfOrders)),
-                said => return of_orders(said, by_order),
+                OfOrders::Many => by_interval(by_order.interval(*level), &lies, Some(Claim::MeanOfOrders)),
+                said => of_orders(said, by_order.drawn.len()),
             },
-        };
-        match interval.map(lies) {
-            None => Finding::Unknown("a single repeat does not say how sure its number is".to_owned()),
-            Some(Ok(true)) => Finding::Confirmed(claim),
-            Some(Ok(false)) => Finding::Contradicted(claim),
-            Some(Err(why)) => Finding::Unknown(why.to_owned()),
+            Difference::Mixed(mixed) => mixed.find(lies),
         }
+    }
+}
+
+/// What an interval says.
+fn by_interval(
+    interval: Option<Interval>,
+    lies: &impl Fn(Interval) -> Result<bool, &'static str>,
+    claim: Option<Claim>,
+) -> Finding {
+    match interval.map(lies) {
+        None => Finding::Unknown("a single repeat does not say how sure its number is".to_owned()),
+        Some(Ok(true)) => Finding::Confirmed(claim),
+        Some(Ok(false)) => Finding::Contradicted(claim),
+        Some(Err(why)) => Finding::Unknown(why.to_owned()),
     }
 }
 
@@ -104,10 +170,9 @@ fn between(low: f64, high: f64) -> impl Fn(Interval) -> Result<bool, &'static st
     }
 }
 
-/// What is said of most orders, or why nothing is.
-fn of_orders(said: OfOrders, by_order: &ByOrder) -> Finding {
+/// What is said of most orders, or why nothing is, where so many were drawn.
+fn of_orders(said: OfOrders, drawn: usize) -> Finding {
     const ONE_INSTANT: &str = "the order of what happens at one instant";
-    let drawn = by_order.drawn.len();
     let several = if drawn == 1 { "1 drawn order" } else { &format!("{drawn} drawn orders") };
     let take = |repeats: usize| format!("take `--repeats {repeats}`, or `repeats = {repeats}` in the file");
     Finding::Unknown(match said {
@@ -133,7 +198,6 @@ fn of_orders(said: OfOrders, by_order: &ByOrder) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Sample;
 
     fn at_least(values: &[f64], bound: f64) -> Finding {
         let sample = Sample { values: values.to_vec(), ..Sample::default() };
@@ -191,6 +255,35 @@ mod tests {
             panic!("one is beyond")
         };
         assert!(why.contains("4 of 5 drawn orders meet it") && why.contains("`--repeats 21`"), "{why}");
+    }
+
+    fn tied(planned: f64, drawn: &[f64]) -> Sample {
+        let repeats = (1..=drawn.len() as u32).collect();
+        Sample { values: drawn.to_vec(), repeats, planned: Some(vec![(0, planned)]), ..Sample::default() }
+    }
+
+    #[test]
+    fn what_is_random_is_held_against_drawn_orders_by_its_interval_and_the_planned_one_takes_it_back() {
+        let lossy = Sample { values: vec![0.09, 0.25, 0.1, 0.11, 0.09, 0.15], ..Sample::default() };
+        let more = |value: &Sample, other: &Sample| {
+            Difference::mixed(value, 1.0, other, Level::NinetyFive).is(|difference| difference > 0.0)
+        };
+        // Each of the six is more than each order, and their mean may be less.
+        assert!(matches!(more(&lossy, &tied(0.08, &[0.081, 0.08, 0.08, 0.081, 0.08])), Finding::Unknown(_)));
+        assert!(matches!(more(&lossy, &tied(0.08, &[0.08; 5])), Finding::Unknown(_)));
+        let few = more(&lossy, &tied(0.04, &[0.04; 4]));
+        assert!(matches!(&few, Finding::Unknown(why) if why.contains("take `--repeats 6`")), "{few:?}");
+        assert_eq!(more(&lossy, &tied(0.04, &[0.05, 0.04, 0.04, 0.04, 0.05])), Finding::Confirmed(None));
+        let most = |met: bool| match met {
+            true => Finding::Confirmed(Some(Claim::MostOrders)),
+            false => Finding::Contradicted(Some(Claim::MostOrders)),
+        };
+        assert_eq!(more(&lossy, &tied(0.05, &[0.04; 5])), most(true));
+        assert_eq!(more(&tied(0.05, &[0.04; 5]), &lossy), most(false));
+        for planned in [0.12, 9.0] {
+            let back = more(&lossy, &tied(planned, &[0.04; 5]));
+            assert!(matches!(&back, Finding::Unknown(why) if why.contains("as planned")), "{back:?}");
+        }
     }
 
     #[test]

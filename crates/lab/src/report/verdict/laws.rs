@@ -17,7 +17,12 @@ const REPEATS: [u32; 4] = [6, 7, 11, 21];
 /// A false statement may be confirmed in so many of these: were each confirmed with a probability of 5 %,
 /// more would be with one of less than 0.1 %, exactly by the binomial distribution.
 fn most_false() -> u64 {
-    let (n, p) = (SERIES as f64, 0.05);
+    most_at(0.05)
+}
+
+/// The same for another probability.
+fn most_at(p: f64) -> u64 {
+    let n = SERIES as f64;
     let of = |count: u64| {
         let k = count as f64;
         let ways = libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0);
@@ -173,5 +178,88 @@ fn a_statement_that_every_order_meets_is_confirmed_of_six_repeats_always() {
             let few = crowd.durations(5, &mut Random::from_seed(seed));
             assert!(matches!(judged(&few, |value| value <= 10.0), Finding::Unknown(_)), "four were drawn");
         }
+    }
+}
+
+/// What is random takes of each draw: by how much it spreads, or what each lost packet costs it, as parts of
+/// its mean.
+#[derive(Debug, Clone, Copy)]
+enum Spread {
+    Normal(f64),
+    Losses(f64),
+}
+
+impl Spread {
+    fn draws(self, mean: f64, repeats: u32, random: &mut Random) -> Sample {
+        let mut draw = || match self {
+            // Twelve of them together are as good as normal.
+            Spread::Normal(part) => mean * (1.0 + part * ((0..12).map(|_| random.unit()).sum::<f64>() - 6.0)),
+            // Of a hundred packets five are lost on average.
+            Spread::Losses(part) => {
+                let lost = (0..100).filter(|_| random.chance(0.05)).count() as f64;
+                mean * (1.0 + part * (lost - 5.0))
+            }
+        };
+        Sample { values: (0..repeats).map(|_| draw()).collect(), ..Sample::default() }
+    }
+}
+
+/// Something random of this mean, and what a consumer of a crowd takes in the same repeats, in each of the
+/// two ways to compare them.
+fn beside_random(
+    crowd: Crowd,
+    mean: f64,
+    spread: Spread,
+    [repeats, way]: [u32; 2],
+    random: &mut Random,
+) -> Finding {
+    let value = spread.draws(mean, repeats, random);
+    let other = sample(&crowd.durations(repeats, random));
+    let is_more = mean < crowd.mean();
+    let holds = |difference: f64| if is_more { difference > 0.0 } else { difference < 0.0 };
+    match way {
+        0 => Difference::mixed(&value, 1.0, &other, Level::NinetyFive).is(holds),
+        _ => Difference::mixed(&other, 1.0, &value, Level::NinetyFive).is(|difference| holds(-difference)),
+    }
+}
+
+const SPREADS: [Spread; 3] = [Spread::Normal(0.001), Spread::Normal(0.1), Spread::Losses(0.05)];
+
+#[test]
+fn a_false_statement_of_random_numbers_against_orders_is_confirmed_in_ten_of_a_hundred_series_at_most() {
+    let most = most_at(0.1);
+    assert!((30..38).contains(&most), "{most}");
+    let mut wrong = Vec::new();
+    for (crowd, spread) in Crowd::all().into_iter().flat_map(|crowd| SPREADS.map(|spread| (crowd, spread))) {
+        for (repeats, part) in
+            REPEATS.into_iter().flat_map(|repeats| [0.99, 0.6, 1.01, 1.4].map(|part| (repeats, part)))
+        {
+            let mean = crowd.mean() * part;
+            // In most orders it is none of the long ones, and takes 1.
+            let is_so = |claim| claim == Claim::MostOrders && part < 1.0 && mean > 1.0;
+            let way = repeats % 2;
+            let of =
+                |repeats, random: &mut Random| beside_random(crowd, mean, spread, [repeats, way], random);
+            let count = falsely(repeats, of, is_so);
+            if count > most {
+                wrong.push((crowd, spread, repeats, part, count));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "in more than {most} of {SERIES} series: {wrong:?}");
+}
+
+#[test]
+fn a_true_statement_of_random_numbers_against_orders_is_confirmed_of_six_repeats_more_often_than_not() {
+    for (crowd, spread) in Crowd::all().into_iter().flat_map(|crowd| SPREADS.map(|spread| (crowd, spread))) {
+        let confirmed = (0..SERIES).filter(|seed| {
+            let mut random = Random::from_seed(*seed);
+            let value = spread.draws(30.0, 6, &mut random);
+            let other = sample(&crowd.durations(6, &mut random));
+            let found = Difference::mixed(&value, 1.0, &other, Level::NinetyFive);
+            matches!(found.is(|difference| difference > 0.0), Finding::Confirmed(_))
+        });
+        let count = confirmed.count() as u64;
+        assert!(count > SERIES / 2, "{count} of {SERIES}: {spread:?} beside {crowd:?}");
     }
 }

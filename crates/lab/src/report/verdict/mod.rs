@@ -268,6 +268,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         Some(name) => run.cases.iter().find(|case| case.plan.case == *name),
         None => Some(case),
     };
+    verdict.details.extend(evaluation.of_mixed(case, expect, measure));
     verdict.details.extend(of.and_then(|case| left_undone::beside(case, measure)));
     // Whoever has seen a number can state it: that is no prediction.
     verdict.details.extend(run.is_restated.then(|| STATED_LATER.to_owned()));
@@ -409,6 +410,31 @@ pub(super) struct ControlRow {
     pub(super) outcome: String,
 }
 
+/// Whether a statement failed in a control, in words.
+fn control_outcome(
+    run: &RunData,
+    case: &CaseData,
+    expect: &Expect,
+    measure: &Measure,
+    control: &model::Control,
+) -> String {
+    let evaluation = Evaluation { run, control: Some(&control.name) };
+    match evaluation.judge(case, expect, measure) {
+        Finding::Contradicted(_) if evaluation.did_nothing(case, measure) => "undecided".to_owned(),
+        Finding::Contradicted(None) => "failed, as it must".to_owned(),
+        Finding::Contradicted(Some(claim)) => format!("failed {}, as it must", claim.place()),
+        Finding::Confirmed(None) => "holds as well".to_owned(),
+        Finding::Confirmed(Some(claim)) => format!("holds as well {}", claim.place()),
+        Finding::Unknown(_)
+            if run.lost_controls.contains(&control.name)
+                || run.controls.iter().any(|case| evaluation.is_mine(case)) =>
+        {
+            "undecided".to_owned()
+        }
+        Finding::Unknown(_) => "not run".to_owned(),
+    }
+}
+
 /// What was expected to fail in each control, and whether it did.
 pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
     let mut rows = Vec::new();
@@ -423,22 +449,7 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
                 if !is_meant || elsewhere {
                     continue;
                 }
-                let outcome = match evaluation.judge(case, expect, &measure) {
-                    Finding::Contradicted(_) if evaluation.did_nothing(case, &measure) => {
-                        "undecided".to_owned()
-                    }
-                    Finding::Contradicted(None) => "failed, as it must".to_owned(),
-                    Finding::Contradicted(Some(claim)) => format!("failed {}, as it must", claim.place()),
-                    Finding::Confirmed(None) => "holds as well".to_owned(),
-                    Finding::Confirmed(Some(claim)) => format!("holds as well {}", claim.place()),
-                    Finding::Unknown(_)
-                        if run.lost_controls.contains(&control.name)
-                            || run.controls.iter().any(|case| evaluation.is_mine(case)) =>
-                    {
-                        "undecided".to_owned()
-                    }
-                    Finding::Unknown(_) => "not run".to_owned(),
-                };
+                let outcome = control_outcome(run, case, expect, &measure, control);
                 let found = evaluation.estimate(case, &measure);
                 let found = found.map_or_else(
                     || "–".to_owned(),

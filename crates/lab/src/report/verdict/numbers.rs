@@ -9,6 +9,7 @@ use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::written_in;
 use crate::report::data::{CaseData, RunData};
+use crate::stats::Interval;
 
 /// What was measured and what it was held against, all in the unit that words have it in, but for its prefix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,6 +52,12 @@ pub struct ControlNumber {
     pub name: String,
     /// The mean over the repeats that count; nothing where there are none.
     pub mean: Option<f64>,
+    /// The 95 % interval; nothing when nobody can say.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// Whether the statement failed there, in words.
+    pub outcome: String,
 }
 
 /// The numbers of a verdict; nothing where nothing was measured.
@@ -70,11 +77,19 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
         let evaluation = Evaluation { run, control };
         Some(evaluation.estimate(case, measure)?.mean).filter(|mean| mean.is_finite())
     };
-    let of_control = |control: &crate::experiment::model::Control| ControlNumber {
-        name: control.name.clone(),
-        mean: mean_of(Some(&control.name), &measure),
+    let finite = |interval: &Interval| interval.low.is_finite() && interval.high.is_finite();
+    let of_control = |control: &crate::experiment::model::Control| {
+        let evaluation = Evaluation { run, control: Some(&control.name) };
+        let found = evaluation.sample(case, &measure).as_ref().and_then(super::interval).filter(finite);
+        ControlNumber {
+            name: control.name.clone(),
+            mean: mean_of(Some(&control.name), &measure),
+            low: found.map(|interval| interval.low),
+            high: found.map(|interval| interval.high),
+            outcome: super::control_outcome(run, case, expect, &measure, control),
+        }
     };
-    let interval = verdict.interval.filter(|interval| interval.low.is_finite() && interval.high.is_finite());
+    let interval = verdict.interval.filter(finite);
     let has_width = interval.is_some_and(|interval| interval.high > interval.low);
     let (unit, factor) = written_in(measure.unit_in(&case.plan));
     let numbers = VerdictNumbers {

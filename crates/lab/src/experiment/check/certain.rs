@@ -1,0 +1,214 @@
+//! What is certain of a measure before anything runs, by times, sizes, rates and ways: what a ping sends
+//! until the run ends, how long a file takes at least, what has to pass a node.
+
+use super::concerned::overlap;
+use super::limits::{Limit, by_links, each_once, is_all_finished, is_whole, measured};
+use super::relation::{longest, pings};
+use crate::experiment::measure::Measure;
+use crate::experiment::plan::{Activity, ContentPlan, NodeIndex, Plan, Workload};
+
+const ANOTHER: &str = "write a bound between what can happen";
+
+/// Pings without a number, which leave one by one until the run ends. A run that ends with its work ends
+/// them.
+pub(super) fn of_times(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let of = measured(plan, &measure.subject);
+    let every_ns = of.clone().find_map(|workload| match workload.does {
+        Activity::Ping { every_ns, .. } => Some(every_ns),
+        _ => None,
+    })?;
+    let sent: f64 = of.map(|workload| pings(plan, workload)).sum::<Option<f64>>()?;
+    if measure.quantity != "started" || !is_whole(plan) || plan.schedule.until_done {
+        return None;
+    }
+    let every = every_ns as f64 / 1e9;
+    Some(Limit {
+        // One may leave less or more at the ends.
+        least: (sent - 1.0).max(0.0),
+        most: sent + 1.0,
+        why: format!("is {sent}, for one every {every} s leaves until the end"),
+        instead: ANOTHER.to_owned(),
+    })
+}
+
+/// A round trip that takes longer than its Interest lives is none.
+pub(super) fn of_lifetime(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let lifetimes = measured(plan, &measure.subject).map(|workload| match workload.does {
+        Activity::Ping { lifetime_ns, .. } | Activity::Traffic { lifetime_ns, .. } => Some(lifetime_ns),
+        _ => None,
+    });
+    let longest = lifetimes.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+    let seconds = longest as f64 / 1e9;
+    (measure.quantity == "rtt").then(|| Limit {
+        least: 0.0,
+        most: seconds * 1e3,
+        why: format!("is waited for no longer than {seconds} s, its `lifetime`"),
+        instead: format!("write a bound below {seconds} s"),
+    })
+}
+
+/// The content of all downloads of a name, where its files are of one size.
+fn files<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
+    each_once(plan, workload).filter(|content| content.sizes.is_none() && content.size_bytes > 0)
+}
+
+/// What a link that was idle lets go at once, in seconds of its rate, and in bytes at least: two frames.
+const AT_ONCE_S: f64 = 0.004;
+const AT_ONCE_BYTES: f64 = 2.0 * 9000.0;
+
+/// A file takes as long as the links of its client take for its bytes; and all files together have no more
+/// time than there is until the run ends.
+pub(super) fn of_size(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let mut of = measured(plan, &measure.subject);
+    match measure.quantity.as_str() {
+        "duration" => {
+            let mut least = f64::INFINITY;
+            let mut slowest = 0.0;
+            for workload in of {
+                let (size, rate) = (files(plan, workload)?.size_bytes as f64, by_links(plan, workload)?);
+                let links = plan.links_of(workload.at).count() as f64;
+                let at_once = (rate * AT_ONCE_S).max(AT_ONCE_BYTES * links);
+                least = f64::min(least, (size - at_once) / rate);
+                slowest = f64::max(slowest, rate);
+            }
+            let megabits = slowest * 8.0 / 1e6;
+            (least.is_finite() && least > 0.0).then(|| Limit {
+                least,
+                most: f64::INFINITY,
+                why: format!(
+                    "comes over links of {megabits} Mbit/s, which take at least {least:.4} s for its bytes"
+                ),
+                instead: format!("write a bound above {least:.4} s"),
+            })
+        }
+        "goodput" if is_all_finished(plan, &measure.subject) => {
+            let (workload, None) = (of.next()?, of.next()) else { return None };
+            let Activity::Download { count, .. } = workload.does else { return None };
+            let bytes = files(plan, workload)?.size_bytes as f64 * f64::from(count);
+            let seconds = longest(plan, workload);
+            let least = bytes / seconds;
+            (seconds > 0.0).then(|| Limit {
+                least,
+                most: f64::INFINITY,
+                why: format!(
+                    "is of {bytes} bytes in the {seconds} s that there are at most, for a run in which some are left \
+                     is not valid"
+                ),
+                instead: format!("write a bound above {:.4} Mbit/s", least * 8.0 / 1e6),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// What the headers of a Data packet and of its frame take at least, in bytes.
+const HEADERS: f64 = 30.0;
+
+/// Content is not all that links carry.
+pub(super) fn of_headers(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    if measure.quantity != "goodput" {
+        return None;
+    }
+    let rates = measured(plan, &measure.subject).map(|workload| {
+        let segment = f64::from(files(plan, workload)?.segment_bytes);
+        Some(by_links(plan, workload)? * segment / (segment + HEADERS))
+    });
+    let most: f64 = rates.sum::<Option<f64>>()?;
+    let megabits = most * 8.0 / 1e6;
+    (most > 0.0).then(|| Limit {
+        least: 0.0,
+        most,
+        why: format!("comes by links that carry its headers, too, which leaves {megabits:.2} Mbit/s"),
+        instead: format!("write a bound below {megabits:.2} Mbit/s"),
+    })
+}
+
+/// The shortest Interest with its frame, in bytes.
+const MIN_INTEREST: f64 = 20.0;
+
+/// Nobody asks again more often than the links of its node carry Interests while the run lasts.
+pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    if measure.quantity != "retransmissions" || plan.node(&measure.subject).is_some() {
+        return None;
+    }
+    let sent = measured(plan, &measure.subject)
+        .map(|workload| Some(by_links(plan, workload)? * longest(plan, workload) / MIN_INTEREST));
+    let most = sent.sum::<Option<f64>>()?.floor();
+    (most > 0.0).then(|| Limit {
+        least: 0.0,
+        most,
+        why: format!("is no more Interests than the links of its node carry in the run, {most}"),
+        instead: format!("write a bound below {most}"),
+    })
+}
+
+/// What has to pass a node in every run that counts: files that are all fetched, and have no way around it.
+pub(super) fn of_passing(plan: &Plan, measure: &Measure) -> Option<Limit> {
+    let node = plan.node(&measure.subject)?;
+    let is_certain = match measure.quantity.as_str() {
+        "in_interests" | "out_interests" | "in_data" | "out_data" => measure.summary != "min",
+        "pending" => measure.summary == "max",
+        _ => false,
+    };
+    if !is_certain || !is_whole(plan) || !plan.producers.is_empty() {
+        return None;
+    }
+    let passes = |workload: &&Workload| {
+        let Some(content) = files(plan, workload) else { return false };
+        // Another server may be nearer.
+        let is_alone =
+            plan.contents.iter().filter(|other| overlap(&other.prefix, &content.prefix)).count() == 1;
+        let is_between = node != workload.at && node != content.at && is_alone;
+        let is_done = is_all_finished(plan, workload.measured_as());
+        is_between && workload.at != content.at && is_done && !is_around(plan, workload.at, content.at, node)
+    };
+    let workload = plan.workloads.iter().find(passes)?;
+    Some(Limit {
+        least: f64::MIN_POSITIVE,
+        most: f64::INFINITY,
+        why: format!("is more than 0, for what `{}` fetches has no way around it", workload.measured_as()),
+        instead: "state how much it is".to_owned(),
+    })
+}
+
+/// Is there a way between two nodes that leaves out a third?
+fn is_around(plan: &Plan, from: NodeIndex, to: NodeIndex, without: NodeIndex) -> bool {
+    let mut known = vec![from];
+    let mut next = 0;
+    while let Some(node) = known.get(next).copied() {
+        next += 1;
+        if node == to {
+            return true;
+        }
+        for [a, b] in plan.links.iter().flat_map(|link| link.pairs()) {
+            for (one, other) in [(a, b), (b, a)] {
+                if one == node && other != without && !known.contains(&other) {
+                    known.push(other);
+                }
+            }
+        }
+    }
+    false
+}
+
+/// How many packets are lost by chance in one repeat, at most, of those that a measure is of: of a workload
+/// its own, of anything else all. Nothing where nobody can say how many are sent.
+pub(super) fn expected_losses(plan: &Plan, measure: &Measure) -> Option<f64> {
+    let own = measured(plan, &measure.subject).count() > 0;
+    let sent = plan.workloads.iter().filter(|workload| !own || workload.measured_as() == measure.subject);
+    let packets = sent.map(|workload| match &workload.does {
+        Activity::Download { content, count, arrivals: None, .. } => {
+            let content = plan.contents.get(*content)?;
+            let segments = content.size_bytes.div_ceil(u64::from(content.segment_bytes.max(1)));
+            Some(2.0 * segments as f64 * f64::from(*count))
+        }
+        Activity::Ping { count, .. } if *count < u64::MAX => Some(2.0 * *count as f64),
+        Activity::Ping { .. } => Some(2.0 * pings(plan, workload)?),
+        Activity::Register(_) | Activity::Load { .. } => Some(0.0),
+        _ => None,
+    });
+    let packets: f64 = packets.sum::<Option<f64>>()?;
+    // Each crosses each link that loses, at most.
+    let lost_once: f64 = plan.links.iter().map(|link| link.loss).sum();
+    Some(packets * lost_once)
+}

@@ -97,7 +97,7 @@ fn what_cannot_be_run_is_said() {
         let text = STUDY.replacen(from, to, 1);
         Experiment::parse("study", "study.toml", &text).map(drop).unwrap_err().to_string()
     };
-    assert!(problem("policy = \"lru\"", "policy = \"lucky\"").contains("there is no policy lucky"));
+    assert!(problem("eviction = \"lru\"", "eviction = \"lucky\"").contains("there is no policy lucky"));
     assert!(problem("request_every = \"5 s\"", "request_every = \"0 s\"").contains("request_every: it must"));
     assert!(problem("min_size = \"50 kB\"\n", "min_size = \"90 MB\"\n").contains("min_size: it must"));
     assert!(problem("workload = \"youtube\"", "workload = \"tube\"").contains("there is no workload tube"));

@@ -2,7 +2,9 @@
 //! until the run ends, how long a file takes at least, what has to pass a node.
 
 use super::concerned::overlap;
-use super::limits::{Limit, by_links, each_once, is_all_finished, is_whole, measured};
+use super::limits::{
+    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, is_all_finished, is_whole, measured,
+};
 use super::relation::{longest, pings};
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::{Activity, ContentPlan, NodeIndex, Plan, Workload};
@@ -52,10 +54,6 @@ fn files<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
     each_once(plan, workload).filter(|content| content.sizes.is_none() && content.size_bytes > 0)
 }
 
-/// What a link that was idle lets go at once, in seconds of its rate, and in bytes at least: two frames.
-const AT_ONCE_S: f64 = 0.004;
-const AT_ONCE_BYTES: f64 = 2.0 * 9000.0;
-
 /// A file takes as long as the links of its client take for its bytes; and all files together have no more
 /// time than there is until the run ends.
 pub(super) fn of_size(plan: &Plan, measure: &Measure) -> Option<Limit> {
@@ -66,8 +64,7 @@ pub(super) fn of_size(plan: &Plan, measure: &Measure) -> Option<Limit> {
             let mut slowest = 0.0;
             for workload in of {
                 let (size, rate) = (files(plan, workload)?.size_bytes as f64, by_links(plan, workload)?);
-                let links = plan.links_of(workload.at).count() as f64;
-                let at_once = (rate * AT_ONCE_S).max(AT_ONCE_BYTES * links);
+                let at_once = at_once(rate, plan.links_of(workload.at).count());
                 least = f64::min(least, (size - at_once) / rate);
                 slowest = f64::max(slowest, rate);
             }
@@ -105,13 +102,18 @@ pub(super) fn of_size(plan: &Plan, measure: &Measure) -> Option<Limit> {
 const HEADERS: f64 = 30.0;
 
 /// Content is not all that links carry.
-pub(super) fn of_headers(plan: &Plan, measure: &Measure) -> Option<Limit> {
+pub(super) fn of_headers(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     if measure.quantity != "goodput" {
         return None;
     }
     let rates = measured(plan, &measure.subject).map(|workload| {
-        let segment = f64::from(files(plan, workload)?.segment_bytes);
-        Some(by_links(plan, workload)? * segment / (segment + HEADERS))
+        let content = files(plan, workload)?;
+        let (segment, rate) = (f64::from(content.segment_bytes), by_links(plan, workload)?);
+        let faster = match has_buckets(plan, workload.at, is_virtual) {
+            true => faster_by_buckets(plan, content, workload.at, rate)?,
+            false => 1.0,
+        };
+        Some(rate * faster * segment / (segment + HEADERS))
     });
     let most: f64 = rates.sum::<Option<f64>>()?;
     let megabits = most * 8.0 / 1e6;
@@ -131,8 +133,11 @@ pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit
     if measure.quantity != "retransmissions" || plan.node(&measure.subject).is_some() {
         return None;
     }
-    let sent = measured(plan, &measure.subject)
-        .map(|workload| Some(by_links(plan, workload)? * longest(plan, workload) / MIN_INTEREST));
+    let sent = measured(plan, &measure.subject).map(|workload| {
+        let rate = by_links(plan, workload)?;
+        let at_once = at_once(rate, plan.links_of(workload.at).count());
+        Some((rate * longest(plan, workload) + at_once) / MIN_INTEREST)
+    });
     let most = sent.sum::<Option<f64>>()?.floor();
     (most > 0.0).then(|| Limit {
         least: 0.0,
@@ -143,11 +148,12 @@ pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit
 }
 
 /// What has to pass a node in every run that counts: files that are all fetched, and have no way around it.
-pub(super) fn of_passing(plan: &Plan, measure: &Measure) -> Option<Limit> {
+/// Samples of real forwarders may miss what is pending.
+pub(super) fn of_passing(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let node = plan.node(&measure.subject)?;
     let is_certain = match measure.quantity.as_str() {
         "in_interests" | "out_interests" | "in_data" | "out_data" => measure.summary != "min",
-        "pending" => measure.summary == "max",
+        "pending" => measure.summary == "max" && is_virtual,
         _ => false,
     };
     if !is_certain || !is_whole(plan) || !plan.producers.is_empty() {

@@ -33,14 +33,14 @@ pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Li
         certain::of_times(plan, measure),
         certain::of_lifetime(plan, measure),
         certain::of_size(plan, measure),
-        certain::of_headers(plan, measure),
+        certain::of_headers(plan, measure, is_virtual),
         certain::of_retransmissions(plan, measure),
-        certain::of_passing(plan, measure),
+        certain::of_passing(plan, measure, is_virtual),
         of_loss(plan, measure),
         of_time(plan, measure),
         of_processor(plan, measure, is_virtual),
-        of_watched_link(plan, measure),
-        of_links_of_clients(plan, measure),
+        of_watched_link(plan, measure, is_virtual),
+        of_links_of_clients(plan, measure, is_virtual),
         of_way(plan, measure),
     ];
     list.into_iter().flatten().collect()
@@ -128,13 +128,24 @@ fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
 
 /// A loss that one answer to twenty is enough to stay below.
 const MAX_LOSS: f64 = 95.0;
+/// Losses of links that leave such an answer, with no event and no flood beside.
+const SMALL_LOSS: f64 = 0.1;
 
 fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
     measured(plan, &measure.subject).next().filter(|_| measure.quantity == "loss")?;
+    let is_attacked = plan
+        .workloads
+        .iter()
+        .any(|workload| matches!(workload.does, Activity::Flood { .. } | Activity::Load { .. }));
+    if is_attacked || !plan.events.is_empty() || plan.links.iter().any(|link| link.loss > SMALL_LOSS) {
+        return None;
+    }
     Some(Limit {
         least: f64::NEG_INFINITY,
         most: MAX_LOSS,
-        why: format!("is at most {MAX_LOSS} % as soon as one of twenty is answered"),
+        why: format!(
+            "is at most {MAX_LOSS} % as soon as one of twenty is answered, and no link loses much by itself"
+        ),
         instead: format!("write a bound below {MAX_LOSS} %"),
     })
 }
@@ -186,7 +197,25 @@ fn carries(plan: &Plan, place: LinkIndex) -> Option<f64> {
     Some(rate as f64 / 8.0)
 }
 
-fn of_watched_link(plan: &Plan, measure: &Measure) -> Option<Limit> {
+/// What a link that was idle lets go at once, in seconds of its rate, and in bytes at least: two frames.
+const AT_ONCE_S: f64 = 0.004;
+const AT_ONCE_BYTES: f64 = 2.0 * 9000.0;
+
+/// The bytes that links of this rate together let go at once, which are so many.
+pub(super) fn at_once(rate: f64, links: usize) -> f64 {
+    (rate * AT_ONCE_S).max(AT_ONCE_BYTES * links as f64)
+}
+
+/// Do links of a node let go something at once? Those of real forwarders do, and those that say so.
+pub(super) fn has_buckets(plan: &Plan, at: NodeIndex, is_virtual: bool) -> bool {
+    !is_virtual || plan.links_of(at).any(|(place, _)| has_bucket(plan, place))
+}
+
+fn has_bucket(plan: &Plan, place: LinkIndex) -> bool {
+    plan.links.get(place).is_some_and(|link| link.simulated.token_bucket)
+}
+
+fn of_watched_link(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
     let watched = node.watch?;
     // Of a load of at most 100 % it is told elsewhere.
@@ -194,7 +223,9 @@ fn of_watched_link(plan: &Plan, measure: &Measure) -> Option<Limit> {
         .contains(&measure.quantity.as_str());
     let rate = carries(plan, watched).filter(|_| is_rate)?;
     let name = plan.links.get(watched).map_or("?", |link| &link.name);
-    Some(carried(&format!("the link `{name}`"), rate))
+    // In one second it carries what it lets go at once besides.
+    let more = if !is_virtual || has_bucket(plan, watched) { at_once(rate, 1) } else { 0.0 };
+    Some(carried(&format!("the link `{name}`"), rate + more))
 }
 
 fn carried(by: &str, rate: f64) -> Limit {
@@ -258,7 +289,7 @@ pub(super) fn each_once<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a C
 }
 
 /// What comes to clients by the links of their nodes, where no store of theirs holds it already.
-fn of_links_of_clients(plan: &Plan, measure: &Measure) -> Option<Limit> {
+fn of_links_of_clients(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let mut most = 0.0;
     measured(plan, &measure.subject).next()?;
     for workload in measured(plan, &measure.subject) {
@@ -287,12 +318,27 @@ fn of_links_of_clients(plan: &Plan, measure: &Measure) -> Option<Limit> {
             if from.contains(&node) || others.count() > 1 {
                 return None;
             }
-            for (link, _) in plan.links_of(node) {
-                most += carries(plan, link)?;
-            }
+            let rates = plan.links_of(node).map(|(link, _)| carries(plan, link));
+            let rate = rates.sum::<Option<f64>>()?;
+            most += match has_buckets(plan, node, is_virtual) {
+                false => rate,
+                // Of each file, or in each second, so much comes at once.
+                true => match each_once(plan, workload) {
+                    Some(content) => rate * faster_by_buckets(plan, content, node, rate)?,
+                    None => rate + at_once(rate, plan.links_of(node).count()),
+                },
+            };
         }
     }
     (most > 0.0).then(|| carried("the links of its node", most))
+}
+
+/// How much faster a file comes by links of this rate that let go a part of it at once; nothing where that
+/// may be all of it.
+pub(super) fn faster_by_buckets(plan: &Plan, content: &ContentPlan, at: NodeIndex, rate: f64) -> Option<f64> {
+    let size = content.sizes.is_none().then_some(content.size_bytes as f64)?;
+    let slow = size - at_once(rate, plan.links_of(at).count());
+    (slow > 0.0).then(|| size / slow)
 }
 
 /// There and back over the shortest way, for whom no store on the way can answer.

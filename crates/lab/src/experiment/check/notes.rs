@@ -5,6 +5,8 @@ use super::certain::expected_losses;
 use super::decided::{self, here};
 use crate::experiment::backends;
 use crate::experiment::backends::VIRTUAL_TIME;
+use crate::experiment::measure::Measure;
+use crate::experiment::model::Expect;
 use crate::experiment::plan::Plan;
 use crate::experiment::read::Experiment;
 use crate::experiment::read::findings::Finding;
@@ -21,13 +23,9 @@ pub(in crate::experiment) fn notes(experiment: &Experiment) -> Vec<Finding> {
         for plan in plans.iter().filter(|plan| plan.control.is_none()) {
             for (place, expect) in experiment.file.expect.iter().enumerate() {
                 if plan.evaluation.expectations.contains(expect) {
-                    of_statement(
-                        plan,
-                        *backend == VIRTUAL_TIME,
-                        expect,
-                        &format!("expect.{place}"),
-                        &mut notes,
-                    );
+                    let key = format!("expect.{place}");
+                    of_statement(plan, *backend == VIRTUAL_TIME, expect, &key, &mut notes);
+                    of_rare_losses(&plans, plan, expect, &key, &mut notes);
                 }
             }
         }
@@ -35,13 +33,7 @@ pub(in crate::experiment) fn notes(experiment: &Experiment) -> Vec<Finding> {
     notes
 }
 
-fn of_statement(
-    plan: &Plan,
-    is_virtual: bool,
-    expect: &crate::experiment::model::Expect,
-    key: &str,
-    notes: &mut Vec<Finding>,
-) {
+fn of_statement(plan: &Plan, is_virtual: bool, expect: &Expect, key: &str, notes: &mut Vec<Finding>) {
     if expect.not_testable.is_some() || expect.by_construction.is_some() {
         return;
     }
@@ -61,19 +53,34 @@ fn of_statement(
             add(bound.field, message, "it runs, and the run contradicts it".to_owned());
         }
     }
-    if let Some(losses) = rare_losses(plan, &measure) {
-        add(
-            "value",
-            format!("{}{case}", rare_words(plan.schedule.repeats, losses)),
-            "take more repeats, or state a part that is counted, such as `loss`".to_owned(),
-        );
+}
+
+/// That losses are rare in a measure of a statement, on either side.
+fn of_rare_losses(plans: &[Plan], plan: &Plan, expect: &Expect, key: &str, notes: &mut Vec<Finding>) {
+    if expect.not_testable.is_some() || expect.by_construction.is_some() {
+        return;
+    }
+    let measures = [("value", expect.value.as_str())].into_iter().chain(expect.others());
+    for (field, text) in measures {
+        let Ok(measure) = text.parse::<Measure>() else { continue };
+        let name = measure.case.as_ref().unwrap_or(&plan.case);
+        let of = plans.iter().find(|one| one.control.is_none() && one.case == *name);
+        let Some((of, losses)) = of.and_then(|of| Some((of, rare_losses(of, &measure)?))) else { continue };
+        let key = format!("{key}.{field}");
+        if !notes.iter().any(|note| note.key == key) {
+            let case = if name.is_empty() { String::new() } else { format!(" [{name}]") };
+            let words = rare_words(of.schedule.repeats, losses);
+            let message = format!("a note, no mistake: {words}{case}");
+            let suggestion = "take more repeats, or state a part that is counted, such as `loss`".to_owned();
+            notes.push(Finding { key, message, suggestion: Some(suggestion), ..Finding::default() });
+        }
     }
 }
 
 /// How many lost packets are to be expected in all repeats of a plan, where that is so few that how the
 /// numbers of repeats spread may not have shown itself; nothing where losses are counted anyway, or nothing
 /// is lost by chance.
-pub(crate) fn rare_losses(plan: &Plan, measure: &crate::experiment::measure::Measure) -> Option<f64> {
+pub(crate) fn rare_losses(plan: &Plan, measure: &Measure) -> Option<f64> {
     let is_counted = crate::analysis::is_counted(plan, &measure.subject, &measure.quantity);
     let losses = expected_losses(plan, measure)? * f64::from(plan.schedule.repeats);
     // Of a single repeat there is no spread anyway.
@@ -143,6 +150,8 @@ content = "files"
             let notes = told(&format!("repeats = {repeats}\n"), value, &format!("at_most = {bound}"));
             assert_eq!(notes.is_empty(), repeats == 40, "{notes:?}");
         }
+        let notes = told("repeats = 6\n", "b.cpu.mean", "less_than = \"files.duration.mean\"\ntimes = 50");
+        assert!(notes.iter().any(|note| note.contains("some 3 lost packets")), "the other side: {notes:?}");
         let notes = told("repeats = 6\n", "files.retransmissions", "at_most = 10");
         assert!(notes.is_empty(), "counted: {notes:?}");
     }

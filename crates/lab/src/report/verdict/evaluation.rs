@@ -208,6 +208,18 @@ impl<'a> Evaluation<'a> {
         told
     }
 
+    /// That losses are rare in what a number is held against.
+    pub(super) fn rare_beside(self, here: &CaseData, expect: &Expect) -> Vec<String> {
+        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
+        let told = others.filter_map(|other| {
+            let plan = &self.case(here, &other)?.plan;
+            let losses =
+                self.sample(here, &other).filter(Sample::rests_on_spread).and(rare_losses(plan, &other))?;
+            Some(format!("of `{other}` {}", rare_words(plan.schedule.repeats, losses)))
+        });
+        told.collect()
+    }
+
     /// What was counted of a part of a whole, and what that leaves open; or that nobody knows any more.
     fn of_counts(self, here: &CaseData, measure: &Measure, sample: &Sample) -> Option<String> {
         if let Some(interval) = sample.by_counts(Level::NinetyFive) {

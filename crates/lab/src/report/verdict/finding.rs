@@ -53,8 +53,17 @@ pub(super) struct Mixed {
     drawn: usize,
     /// Are these too few?
     has_too_few: bool,
-    /// Where they are all equal, the same for orders that nobody has drawn: they can take a finding back.
-    planned: Option<Vec<Option<Interval>>>,
+    /// Where they are equal, or too few to know their mean, the same for each of them alone: so it is in most
+    /// orders if it is so in all.
+    each: Option<EachOrder>,
+}
+
+/// The interval of a difference in single orders.
+#[derive(Debug, Clone, PartialEq)]
+struct EachOrder {
+    drawn: Vec<Option<Interval>>,
+    /// In those that nobody has drawn: they can take a finding back.
+    planned: Vec<Option<Interval>>,
 }
 
 impl Mixed {
@@ -66,12 +75,16 @@ impl Mixed {
             true => one(number).less(times, other, false, level),
             false => value.less(times, &one(number), false, level),
         };
-        let planned = || tied.planned.iter().flatten().map(|(_, number)| less(*number)).collect();
+        let each = || EachOrder {
+            drawn: tied.values.iter().map(|number| less(*number)).collect(),
+            planned: tied.planned.iter().flatten().map(|(_, number)| less(*number)).collect(),
+        };
+        let is_of_most = tied.is_one_in_most_orders() || tied.values.len() < MANY_ORDERS;
         Mixed {
             interval: value.less(times, other, false, level),
             drawn: tied.values.len(),
             has_too_few: !tied.has_enough_orders(),
-            planned: tied.is_one_in_most_orders().then(planned),
+            each: is_of_most.then(each),
         }
     }
 
@@ -79,14 +92,20 @@ impl Mixed {
         if self.has_too_few {
             return of_orders(OfOrders::TooFew, self.drawn);
         }
-        let claim = self.planned.is_some().then_some(Claim::MostOrders);
+        let claim = self.each.is_some().then_some(Claim::MostOrders);
         let found = by_interval(self.interval, &lies, claim);
         let met = matches!(found, Finding::Confirmed(_));
         if !met && !matches!(found, Finding::Contradicted(_)) {
             return found;
         }
-        let mut planned = self.planned.iter().flatten();
-        match planned.all(|interval| by_interval(*interval, &lies, claim) == found) {
+        let Some(each) = &self.each else { return found };
+        let is_so = |interval: &&Option<Interval>| by_interval(**interval, &lies, claim) == found;
+        let so = each.drawn.iter().filter(is_so).count();
+        match each.planned.iter().all(|interval| is_so(&interval)) {
+            _ if so < each.drawn.len() => {
+                let met = if met { so } else { each.drawn.len() - so };
+                of_orders(OfOrders::Mixed { met }, self.drawn)
+            }
             true => found,
             false => of_orders(OfOrders::NotAsPlanned { met }, self.drawn),
         }
@@ -273,12 +292,22 @@ mod tests {
         assert!(matches!(more(&lossy, &tied(0.08, &[0.08; 5])), Finding::Unknown(_)));
         let few = more(&lossy, &tied(0.04, &[0.04; 4]));
         assert!(matches!(&few, Finding::Unknown(why) if why.contains("take `--repeats 6`")), "{few:?}");
-        assert_eq!(more(&lossy, &tied(0.04, &[0.05, 0.04, 0.04, 0.04, 0.05])), Finding::Confirmed(None));
         let most = |met: bool| match met {
             true => Finding::Confirmed(Some(Claim::MostOrders)),
             false => Finding::Contradicted(Some(Claim::MostOrders)),
         };
+        assert_eq!(more(&lossy, &tied(0.04, &[0.05, 0.04, 0.04, 0.04, 0.05])), most(true));
         assert_eq!(more(&lossy, &tied(0.05, &[0.04; 5])), most(true));
+        // Twenty orders and more say where their mean lies.
+        let twenty = [[0.04; 10], [0.05; 10]].concat();
+        assert_eq!(more(&lossy, &tied(9.0, &twenty)), Finding::Confirmed(None));
+        // Two heaps of orders of which the greater was drawn alone: the mean of all is another.
+        let close =
+            Sample { values: vec![0.4341, 0.4338, 0.4344, 0.4340, 0.4339, 0.4342], ..Sample::default() };
+        assert_eq!(more(&tied(0.5, &[0.497, 0.505, 0.497, 0.505, 0.505]), &close), most(true));
+        // One order of five is on the other side, and their mean is not.
+        let mixed = more(&tied(0.5, &[0.6, 0.6, 0.6, 0.6, 0.43]), &close);
+        assert!(matches!(&mixed, Finding::Unknown(why) if why.contains("4 of 5 drawn orders")), "{mixed:?}");
         assert_eq!(more(&tied(0.05, &[0.04; 5]), &lossy), most(false));
         for planned in [0.12, 9.0] {
             let back = more(&lossy, &tied(planned, &[0.04; 5]));

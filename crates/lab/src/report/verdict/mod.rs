@@ -269,6 +269,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         None => Some(case),
     };
     verdict.details.extend(evaluation.of_mixed(case, expect, measure));
+    verdict.details.extend(evaluation.rare_beside(case, expect));
     verdict.details.extend(of.and_then(|case| left_undone::beside(case, measure)));
     // Whoever has seen a number can state it: that is no prediction.
     verdict.details.extend(run.is_restated.then(|| STATED_LATER.to_owned()));

@@ -109,7 +109,10 @@ impl VerdictNumbers {
     /// The same in another unit.
     fn times(mut self, factor: f64) -> Self {
         let of_bounds = self.bounds.iter_mut().map(|bound| &mut bound.number);
-        let of_controls = self.controls.iter_mut().map(|control| &mut control.mean);
+        let of_controls = self
+            .controls
+            .iter_mut()
+            .flat_map(|control| [&mut control.mean, &mut control.low, &mut control.high]);
         let others = [&mut self.low, &mut self.high].into_iter().chain(of_bounds).chain(of_controls);
         others.flatten().chain([&mut self.mean]).for_each(|number| *number *= factor);
         self

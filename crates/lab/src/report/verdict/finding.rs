@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(more(&lossy, &tied(9.0, &twenty)), Finding::Confirmed(None));
         // Two heaps of orders of which the greater was drawn alone: the mean of all is another.
         let close =
-            Sample { values: vec![0.4341, 0.4338, 0.4344, 0.4340, 0.4339, 0.4343], ..Sample::default() };
+            Sample { values: vec![0.4341, 0.4338, 0.4344, 0.4340, 0.4339, 0.4345], ..Sample::default() };
         assert_eq!(more(&tied(0.5, &[0.497, 0.505, 0.497, 0.505, 0.505]), &close), most(true));
         // One order of five is on the other side, and their mean is not.
         let mixed = more(&tied(0.5, &[0.6, 0.6, 0.6, 0.6, 0.43]), &close);

@@ -44,7 +44,7 @@ count = 5
 [[expect]]
 say = "Files arrive"
 value = "files.goodput"
-at_least = 1000
+at_least = 30_000
 
 [[expect]]
 name = "fast"

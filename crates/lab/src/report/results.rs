@@ -142,9 +142,9 @@ it is assumed that all repeats would spread as these do, and said so. Where a pa
 counts stand beside, and the interval that decides is no narrower than they leave it. *In each of 3* says that
 all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
 experiment is random and nothing hangs on [the order of what happens at one instant](lab.md#one-instant). *5
-drawn orders* says that it may hang on that order. Then a verdict is *of most orders*: all of five or more that
-were drawn, and the planned one, say so. Only of twenty or more that say different things it is *on the mean of
-the orders*. What links carry in a second is written in bits.
+drawn orders* says that it may hang on that order. Then a verdict is *of most orders*: all of five or more
+that were drawn, and the planned one, say so. Only of twenty or more that say different things it is *on the
+mean of the orders*. What links carry in a second is written in bits.
 ";
 
 /// The page of results. `pictures` is the folder of the figures over parameters as the page names it, which

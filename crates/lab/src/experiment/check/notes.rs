@@ -22,11 +22,11 @@ pub(in crate::experiment) fn notes(experiment: &Experiment) -> Vec<Finding> {
         let plans = experiment.plans(backend).unwrap_or_default();
         for plan in plans.iter().filter(|plan| plan.control.is_none()) {
             for (place, expect) in experiment.file.expect.iter().enumerate() {
+                let key = format!("expect.{place}");
                 if plan.evaluation.expectations.contains(expect) {
-                    let key = format!("expect.{place}");
                     of_statement(plan, *backend == VIRTUAL_TIME, expect, &key, &mut notes);
-                    of_rare_losses(&plans, plan, expect, &key, &mut notes);
                 }
+                of_rare_losses(plan, expect, &key, &mut notes);
             }
         }
     }
@@ -55,21 +55,24 @@ fn of_statement(plan: &Plan, is_virtual: bool, expect: &Expect, key: &str, notes
     }
 }
 
-/// That losses are rare in a measure of a statement, on either side.
-fn of_rare_losses(plans: &[Plan], plan: &Plan, expect: &Expect, key: &str, notes: &mut Vec<Finding>) {
-    if expect.not_testable.is_some() || expect.by_construction.is_some() {
+/// That losses are rare in a measure of a statement, on either side: of this case, also where the statement
+/// stands in another one.
+fn of_rare_losses(plan: &Plan, expect: &Expect, key: &str, notes: &mut Vec<Finding>) {
+    let is_elsewhere = plan.evaluation.elsewhere.contains(expect);
+    if is_elsewhere || expect.not_testable.is_some() || expect.by_construction.is_some() {
         return;
     }
+    let is_here = plan.evaluation.expectations.contains(expect);
     let measures = [("value", expect.value.as_str())].into_iter().chain(expect.others());
     for (field, text) in measures {
-        let Ok(measure) = text.parse::<Measure>() else { continue };
-        let name = measure.case.as_ref().unwrap_or(&plan.case);
-        let of = plans.iter().find(|one| one.control.is_none() && one.case == *name);
-        let Some((of, losses)) = of.and_then(|of| Some((of, rare_losses(of, &measure)?))) else { continue };
+        let Some(measure) = here(plan, text).filter(|measure| is_here || measure.case.is_some()) else {
+            continue;
+        };
+        let Some(losses) = rare_losses(plan, &measure) else { continue };
         let key = format!("{key}.{field}");
         if !notes.iter().any(|note| note.key == key) {
-            let case = if name.is_empty() { String::new() } else { format!(" [{name}]") };
-            let words = rare_words(of.schedule.repeats, losses);
+            let case = if plan.case.is_empty() { String::new() } else { format!(" [{}]", plan.case) };
+            let words = rare_words(plan.schedule.repeats, losses);
             let message = format!("a note, no mistake: {words}{case}");
             let suggestion = "take more repeats, or state a part that is counted, such as `loss`".to_owned();
             notes.push(Finding { key, message, suggestion: Some(suggestion), ..Finding::default() });

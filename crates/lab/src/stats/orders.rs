@@ -209,6 +209,13 @@ impl Sample {
             && (self.values.len() == 1 || are_equal(&self.values))
     }
 
+    /// Is what follows from its drawn orders beside something random a matter of most orders? They are equal
+    /// then, or too few to show where their mean lies: so each of them has to say the same alone.
+    #[must_use]
+    pub fn is_of_most_orders(&self) -> bool {
+        self.hangs_on_order() && (self.is_one_in_most_orders() || self.values.len() < MANY_ORDERS)
+    }
+
     /// Were so many orders drawn that something can be said of it?
     #[must_use]
     pub fn has_enough_orders(&self) -> bool {

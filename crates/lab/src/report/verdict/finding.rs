@@ -79,12 +79,11 @@ impl Mixed {
             drawn: tied.values.iter().map(|number| less(*number)).collect(),
             planned: tied.planned.iter().flatten().map(|(_, number)| less(*number)).collect(),
         };
-        let is_of_most = tied.is_one_in_most_orders() || tied.values.len() < MANY_ORDERS;
         Mixed {
             interval: value.less(times, other, false, level),
             drawn: tied.values.len(),
             has_too_few: !tied.has_enough_orders(),
-            each: is_of_most.then(each),
+            each: tied.is_of_most_orders().then(each),
         }
     }
 

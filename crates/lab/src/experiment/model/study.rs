@@ -44,7 +44,7 @@ tables! {
         /// less for more; Chai, He, Psaras and Pavlou, 2012), or `edge`, where only the receiver's router is
         /// asked.
         placements: Vec<String>,
-        /// Who leaves a full cache: `lru`, `s3-fifo` or `sieve`.
+        /// Who leaves a full cache: `lru`, `s3-fifo`, `sieve`, or a policy that was added to the program.
         eviction: Option<String> = "lru",
         /// What another simulator says of the same.
         reference: Vec<PlacementReference> = "none",

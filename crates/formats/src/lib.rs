@@ -1,8 +1,11 @@
-//! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), tables
-//! that statistics programs read (CSV, Parquet), text within HTML and XML, text of others that is to be
-//! shown, and messages of netlink; texts with wildcards, and which word was meant where somebody has
-//! mistyped one. The writers write to any
-//! [`std::io::Write`]; nothing here opens files or sockets.
+//! Formats of other tools and rules for text, as far as several crates need them. Nothing here opens files or
+//! sockets; the writers write to any [`std::io::Write`].
+//!
+//! - Files: captures that Wireshark opens ([`pcapng`]), tables that statistics programs read ([`csv`],
+//!   [`parquet`]), text within HTML and XML ([`markup`]).
+//! - Messages of the kernel: [`netlink`].
+//! - Text: what of a stranger's text may be shown ([`printable`]), texts with wildcards ([`glob`]), and which
+//!   word was meant where somebody has mistyped one ([`spelling`]).
 //!
 //! ```
 //! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};

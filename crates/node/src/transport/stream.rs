@@ -11,6 +11,7 @@ use packet::Buffer;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use smallvec::SmallVec;
+use system::is_try_again;
 
 use super::FrameSink;
 use super::websocket;
@@ -129,9 +130,7 @@ impl Stream {
                 self.partial.clear();
                 ReadOutcome::Bytes(kept + read)
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-                ReadOutcome::Nothing
-            }
+            Err(error) if is_try_again(&error) => ReadOutcome::Nothing,
             Err(_) => ReadOutcome::Closed,
         }
     }

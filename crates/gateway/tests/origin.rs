@@ -167,7 +167,7 @@ fn film() -> Vec<u8> {
 
 /// Both gateways, with a forwarder between them.
 fn world(web: &Web) -> World {
-    world_with(web, |limits| limits.object_bytes = 8 << 20)
+    world_with(web, |limits| limits.max_object_bytes = 8 << 20)
 }
 
 fn world_with(web: &Web, change: impl FnOnce(&mut OriginLimits) + Send + 'static) -> World {
@@ -310,10 +310,10 @@ fn answers_without_a_length_share_the_room_of_all_while_they_come() {
         answer.extend(vec![7; 60_000]);
         answer
     });
-    let world = world_with(&web, |limits| limits.kept_bytes = 100_000);
+    let world = world_with(&web, |limits| limits.max_kept_bytes = 100_000);
     assert_eq!(world.get("/ndn/web/example/one").body.len(), 60_000);
     assert_eq!(world.get("/ndn/web/example/two").body.len(), 60_000, "the one before gives way");
-    let world = world_with(&web, |limits| limits.kept_bytes = 50_000);
+    let world = world_with(&web, |limits| limits.max_kept_bytes = 50_000);
     assert_eq!(world.get("/ndn/web/example/one").status, 404);
 }
 

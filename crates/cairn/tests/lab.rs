@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 use testkit::experiment::{ROW, ROW_EXPECT, ROW_PING};
+use testkit::folder::TestFolder;
 use testkit::needs::{namespaces, needed};
 use testkit::processes;
 
@@ -26,9 +27,9 @@ fn small() -> String {
 }
 
 /// A folder of its own with the experiment in it.
-fn folder(name: &str, text: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("cairn-lab-test-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+fn folder(name: &str, text: &str) -> TestFolder {
+    let mut folder = TestFolder::new(&format!("lab-{name}"));
+    folder.0 = folder.canonicalize().unwrap();
     std::fs::write(folder.join("small.toml"), text).unwrap();
     folder
 }
@@ -56,7 +57,6 @@ fn runs_to_its_report(backend: &str) {
     for file in ["results.csv", "figures/topology.svg", "case-01/repeat-01/derived/traffic-b.csv"] {
         assert!(run.join(file).is_file(), "{file}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -87,7 +87,6 @@ fn values_of_a_sweep_may_begin_with_a_dash_and_none_may_be_empty() {
     let (negative, empty) = (refused("-5 Mbit/s"), refused("10 Mbit/s,"));
     assert!(negative.contains("must not be negative"), "{negative}");
     assert!(empty.contains("--values: one of the values is empty"), "{empty}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Two nodes and a link that loses packets: where there are 10 s all files come, and where there are 5 s not
@@ -157,7 +156,6 @@ fn tables_and_verdicts_of_a_run_rest_on_the_same_repeats_and_those_are_valid() {
         let judged = statements.iter().find(|row| row["case"] == case).unwrap();
         assert!((judged["numbers"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9, "{judged}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -189,7 +187,6 @@ fn the_command_that_is_told_of_a_sweep_gives_the_same_plan_when_it_is_pasted() {
     let path = format!("{}:/usr/bin:/bin", cairn.parent().unwrap().display());
     let pasted = shell.env("PATH", path).output().unwrap();
     assert_eq!(told("two"), (command, plan), "{}", String::from_utf8_lossy(&pasted.stderr));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -216,7 +213,6 @@ fn programs_of_ones_own_are_served_by_the_nodes_forwarder_and_know_other_nodes_n
     let refused = lab(&folder, "sim").output().unwrap();
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && words.contains("which is no virtual time"), "{words}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// A network that stays, and goes with the test however that ends.
@@ -326,7 +322,6 @@ fn events_happen_to_real_links_and_forwarders() {
     assert!((60.0..=250.0).contains(&lost), "{out}");
     let page = std::fs::read_to_string(only_run(&folder).join("report.html")).unwrap();
     assert!(page.contains("b-c goes down at 2 s; b-c comes back at 3 s; b starts anew at 4 s"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -357,7 +352,6 @@ fn a_real_forwarder_has_counted_what_was_asked_for_and_nothing_that_the_lab_aske
         let propagated = of(&format!("{node}.propagated"), "sum");
         assert!((propagated - asked).abs() < 0.1, "{node}.propagated: {propagated} and not {asked}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -381,7 +375,6 @@ fn whoever_stops_reading_is_no_error() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && err.is_empty(), "{words:?}: {err}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -427,13 +420,11 @@ fn what_was_changed_in_a_run_is_told_by_all_who_read_it_and_what_is_not_there_is
     assert!(code == Some(1) && text.contains(name), "{code:?} {text}");
     let (code, text) = said(&["results", "NOSUCH", "--json"]);
     assert!(code == Some(1) && text.contains("\"error\":") && text.contains("\"exit_code\": 1"), "{text}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn what_fails_with_json_says_so_as_json_whatever_the_command() {
-    let folder = std::env::temp_dir().join(format!("cairn-json-errors-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = TestFolder::new("json-errors");
     std::fs::write(folder.join("wrong.toml"), "title = 3\n").unwrap();
     std::fs::write(folder.join("wrong.profile"), "what = 'this'\n").unwrap();
     for words in [
@@ -471,7 +462,6 @@ fn what_fails_with_json_says_so_as_json_whatever_the_command() {
     let mut sim = Command::new(env!("CARGO_BIN_EXE_cairn"));
     let output = sim.args(["sim", "run", "NOSUCH.toml", "--json"]).current_dir(&folder).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("\"exit_code\": 1"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Directories below `root` whose names begin with `prefix`, a few levels deep.
@@ -534,11 +524,10 @@ fn a_lab_that_is_ended_by_any_signal_leaves_no_process_and_no_control_group_behi
     let text = small().replace("until_done = true", "").replace("\"20 s\"", "\"120 s\"");
     let text = text.replace("\nb = {}", "\nb = { cpu = \"50 %\", memory = \"200 MB\" }");
     for (name, signal) in [("killed", Signal::KILL), ("interrupted", Signal::INT), ("ended", Signal::TERM)] {
-        let folder = folder(name, &text).canonicalize().unwrap();
+        let folder = folder(name, &text);
         let mut child = begun(&folder, 1);
         end(&mut child, signal);
         nothing_is_left(&folder, &child);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
 
@@ -548,7 +537,7 @@ fn a_run_that_was_interrupted_goes_on_where_it_stopped_and_measures_nothing_twic
         return;
     }
     let text = small().replace("until_done = true", "until_done = true\nrepeats = 3");
-    let folder = folder("resumed", &text).canonicalize().unwrap();
+    let folder = folder("resumed", &text);
     let mut child = begun(&folder, 2);
     end(&mut child, Signal::KILL);
     nothing_is_left(&folder, &child);
@@ -567,7 +556,6 @@ fn a_run_that_was_interrupted_goes_on_where_it_stopped_and_measures_nothing_twic
     let mut again = Command::new(env!("CARGO_BIN_EXE_cairn"));
     let output = again.args(["lab", "resume"]).arg(&run).current_dir(&folder).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr).matches("done before").count(), 3);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -614,7 +602,6 @@ fn a_folder_with_damaged_numbers_ends_with_code_6_and_what_is_advised_mends_it()
         let again = format!("cairn lab run {at}/experiment.toml --on sim");
         assert!(code == 1 && err.contains("run.json cannot be read") && err.contains(&again), "{err}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The forwarder of a node in a run below `folder`, once its workloads have begun.
@@ -647,7 +634,7 @@ fn a_forwarder_that_is_killed_costs_an_attempt_and_not_the_run() {
         return;
     }
     let text = small().replace("count = 5", "count = 60");
-    let folder = folder("lost", &text).canonicalize().unwrap();
+    let folder = folder("lost", &text);
     let mut child = begun(&folder, 1);
     rustix::process::kill_process(forwarder(&folder, "b"), Signal::KILL).unwrap();
     let status = child.wait().unwrap();
@@ -656,7 +643,6 @@ fn a_forwarder_that_is_killed_costs_an_attempt_and_not_the_run() {
     let why = std::fs::read_to_string(aside.join("NOT-VALID.txt")).unwrap();
     assert!(why.contains("the forwarder of `b` ended") || why.contains("the client at"), "{why}");
     assert!(aside.join("raw").is_dir(), "what it measured is kept");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -665,7 +651,7 @@ fn a_forwarder_that_stands_still_for_two_seconds_costs_an_attempt_and_not_the_ru
         return;
     }
     let text = small().replace("until_done = true", "").replace("\"20 s\"", "\"12 s\"");
-    let folder = folder("frozen", &text).canonicalize().unwrap();
+    let folder = folder("frozen", &text);
     let mut child = begun(&folder, 1);
     let pid = forwarder(&folder, "b");
     rustix::process::kill_process(pid, Signal::STOP).unwrap();
@@ -679,7 +665,6 @@ fn a_forwarder_that_stands_still_for_two_seconds_costs_an_attempt_and_not_the_ru
     let result = std::fs::read_to_string(aside.join("result.json")).unwrap();
     let gate = result.split("longest time without an answer").nth(1).unwrap();
     assert!(gate.split('}').next().unwrap().contains("\"passed\": false"), "{gate}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -687,7 +672,7 @@ fn two_do_not_go_on_with_one_run_at_once() {
     if namespaces().is_none() {
         return;
     }
-    let folder = folder("locked", &small().replace("until_done = true", "")).canonicalize().unwrap();
+    let folder = folder("locked", &small().replace("until_done = true", ""));
     let mut child = begun(&folder, 1);
     let mut second = Command::new(env!("CARGO_BIN_EXE_cairn"));
     let output = second.args(["lab", "resume"]).arg(only_run(&folder)).current_dir(&folder).output().unwrap();
@@ -706,7 +691,6 @@ fn two_do_not_go_on_with_one_run_at_once() {
     }
     end(&mut child, Signal::KILL);
     nothing_is_left(&folder, &child);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The number of nobody in particular, who may do nothing in particular.
@@ -730,7 +714,7 @@ fn real_forwarders_run_without_root_in_namespaces_of_the_user() {
         return;
     }
     let text = small().replace("\nb = {}", "\nb = { cpu = \"50 %\" }");
-    let folder = folder("user", &text).canonicalize().unwrap();
+    let folder = folder("user", &text);
     let mut command = lab(&folder, "netns");
     if is_root {
         std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -739,7 +723,6 @@ fn real_forwarders_run_without_root_in_namespaces_of_the_user() {
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(4), "one run confirms nothing: {out}\n{err}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -759,5 +742,4 @@ fn a_link_without_netem_has_its_delay_all_the_same() {
     let trip = line.split(" = ").nth(1).and_then(|text| text.split_whitespace().next());
     let trip: f64 = trip.unwrap().parse().unwrap();
     assert!(trip >= 60.0, "{line}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

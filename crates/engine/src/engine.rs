@@ -188,16 +188,6 @@ impl Engine {
         &self.tables.store.config
     }
 
-    /// All Data kept, in no particular order.
-    pub fn cached_data(&self) -> impl Iterator<Item = &Data> {
-        self.tables.store.iter().map(|entry| &entry.data)
-    }
-
-    /// All pending Interests, in no particular order.
-    pub fn pending_interests(&self) -> impl Iterator<Item = &Interest> {
-        self.tables.pending.iter().map(|entry| &entry.interest)
-    }
-
     /// A step through the routes of a dialect, which are in no particular order: some thousands of places of
     /// the table, from number `from` on (0 for the first), and where the next step goes on, if there are
     /// more. No step stops packets for long.

@@ -59,6 +59,8 @@ mod drop_reason;
 mod engine;
 mod face;
 mod face_id;
+#[cfg(any(test, feature = "fuzzing"))]
+mod fuzzing;
 mod limit;
 mod pipeline;
 mod sampling;

@@ -17,6 +17,7 @@ use management::GeneralStatus;
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{NackReason, Name, UnixTime};
+use testkit::folder::TestFolder;
 use trust::Signer;
 
 fn name(uri: &str) -> Name {
@@ -236,7 +237,7 @@ fn an_object_that_breaks_off_is_not_taken_for_whole() {
 
 #[test]
 fn a_folder_is_a_page_and_its_files_are_a_click_away() {
-    let folder = std::env::temp_dir().join(format!("cairn-gateway-folder-{}", std::process::id()));
+    let folder = TestFolder::new("gateway-folder");
     std::fs::create_dir_all(folder.join("site")).unwrap();
     std::fs::write(folder.join("a & b.txt"), "text").unwrap();
     std::fs::write(folder.join("site/index.html"), "<p>here").unwrap();
@@ -262,7 +263,6 @@ fn a_folder_is_a_page_and_its_files_are_a_click_away() {
     let listed = world.get("/ndn/lab/site/?list=json");
     assert!(listed.text().contains("\"component\":\"index.html\""), "{}", listed.text());
     assert_eq!(world.get("/ndn/lab/missing.txt").status, 404);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

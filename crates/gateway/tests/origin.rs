@@ -8,7 +8,6 @@ mod common;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,9 +17,10 @@ use client::{AsyncClient, Remote, Trust};
 use management::{Command, ControlParameters, ControlResponse, RequestName, Target, response_data};
 use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, Data, Interest, LinkHeader, Name};
+use testkit::folder::TestFolder;
 use trust::Signer;
 
-use common::{World, listen};
+use common::{SOCKET, World, listen};
 
 /// A forwarder without a store: routes by prefix, and who waits for what.
 #[derive(Default)]
@@ -31,8 +31,8 @@ struct Router {
 }
 
 impl Router {
-    fn start() -> PathBuf {
-        let (listener, path) = listen();
+    fn start() -> TestFolder {
+        let (listener, folder) = listen();
         let router = Arc::<Mutex<Router>>::default();
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
@@ -45,7 +45,7 @@ impl Router {
                 std::thread::spawn(move || serve(stream, number, &router));
             }
         });
-        path
+        folder
     }
 
     fn send(&mut self, to: usize, wire: &Buffer, nack: Option<packet::NackReason>) {
@@ -167,18 +167,18 @@ fn film() -> Vec<u8> {
 
 /// Both gateways, with a forwarder between them.
 fn world(web: &Web) -> World {
-    world_with(web, |limits| limits.object_bytes = 8 << 20)
+    world_with(web, |limits| limits.max_object_bytes = 8 << 20)
 }
 
 fn world_with(web: &Web, change: impl FnOnce(&mut OriginLimits) + Send + 'static) -> World {
-    let path = Router::start();
+    let forwarder = Router::start();
     let mapping = Mapping::new(&web.url, "/web/example".parse().unwrap()).unwrap();
-    let (origin, place) = (mapping.clone(), path.clone());
+    let (origin, remote) = (mapping.clone(), Remote::Unix(forwarder.join(SOCKET)));
     let (ready, is_ready) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
-            let client = AsyncClient::connect(&Remote::Unix(place)).await.unwrap();
+            let client = AsyncClient::connect(&remote).await.unwrap();
             // The same again, so that it is there when the test begins.
             client.register(origin.prefix()).await.unwrap();
             ready.send(()).unwrap();
@@ -189,7 +189,7 @@ fn world_with(web: &Web, change: impl FnOnce(&mut OriginLimits) + Send + 'static
         });
     });
     is_ready.recv().unwrap();
-    World::at(path, Trust::anybody, move |config| config.proxied = vec![mapping])
+    World::at(forwarder, Trust::anybody, move |config| config.proxied = vec![mapping])
 }
 
 fn site(request: &str) -> Vec<u8> {
@@ -310,10 +310,10 @@ fn answers_without_a_length_share_the_room_of_all_while_they_come() {
         answer.extend(vec![7; 60_000]);
         answer
     });
-    let world = world_with(&web, |limits| limits.kept_bytes = 100_000);
+    let world = world_with(&web, |limits| limits.max_kept_bytes = 100_000);
     assert_eq!(world.get("/ndn/web/example/one").body.len(), 60_000);
     assert_eq!(world.get("/ndn/web/example/two").body.len(), 60_000, "the one before gives way");
-    let world = world_with(&web, |limits| limits.kept_bytes = 50_000);
+    let world = world_with(&web, |limits| limits.max_kept_bytes = 50_000);
     assert_eq!(world.get("/ndn/web/example/one").status, 404);
 }
 

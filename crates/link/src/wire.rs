@@ -26,7 +26,8 @@ use crate::tap::{Direction, FrameTap, TapVerdict};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Wire<T> {
-    tap: T,
+    /// What watches the frames.
+    pub tap: T,
     /// By time of arrival, then in the order of sending.
     under_way: BTreeMap<(Instant, u64), Vec<u8>>,
     max_under_way: usize,
@@ -38,16 +39,6 @@ impl<T: FrameTap> Wire<T> {
     /// A wire on which at most `max_under_way` frames are under way; any more are dropped and counted.
     pub fn new(tap: T, max_under_way: usize) -> Self {
         Wire { tap, under_way: BTreeMap::new(), max_under_way, serial: 0, overflowed: 0 }
-    }
-
-    /// What watches the frames.
-    pub fn tap(&self) -> &T {
-        &self.tap
-    }
-
-    /// What watches the frames, to be changed.
-    pub fn tap_mut(&mut self) -> &mut T {
-        &mut self.tap
     }
 
     /// How many frames are under way.

@@ -150,7 +150,7 @@ fn a_rate_spaces_frames_and_a_full_queue_drops_them() {
     for _ in 0..20 {
         wire.send(Instant::ZERO, vec![0; 125]);
     }
-    assert_eq!(wire.tap().count(Fault::QueueFull), 12);
+    assert_eq!(wire.tap.count(Fault::QueueFull), 12);
     for number in 1..=8 {
         assert_eq!(wire.next_deadline(), Instant::from_millis(number));
         assert!(wire.poll_deliver(Instant::from_millis(number)).is_some());
@@ -160,9 +160,9 @@ fn a_rate_spaces_frames_and_a_full_queue_drops_them() {
         wire.send(Instant::from_millis(100), vec![0; 125]);
     }
     wire.send(Instant::from_nanos(100_500_000), vec![0; 64]);
-    assert_eq!(wire.tap().count(Fault::QueueFull), 13);
+    assert_eq!(wire.tap.count(Fault::QueueFull), 13);
     wire.send(Instant::from_nanos(100_500_000), vec![0; 63]);
-    assert_eq!(wire.tap().count(Fault::QueueFull), 13);
+    assert_eq!(wire.tap.count(Fault::QueueFull), 13);
 }
 
 #[test]

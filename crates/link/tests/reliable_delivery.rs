@@ -78,7 +78,7 @@ fn check<E: End>(mut pair: Pair<E>, seed: u64, mtu_bytes: usize) {
 }
 
 fn fault_counts<E: End>(pair: &Pair<E>) -> u64 {
-    pair.wires.iter().map(|wire| wire.tap().count(Fault::Loss)).sum()
+    pair.wires.iter().map(|wire| wire.tap.count(Fault::Loss)).sum()
 }
 
 #[test]

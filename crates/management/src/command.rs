@@ -7,65 +7,39 @@ use packet::{Component, ComponentKind, Interest, Name};
 
 use crate::command_scope::CommandScope;
 use crate::control_parameters::ControlParameters;
+use crate::words::by_words;
 
-macro_rules! commands {
-    ($($(#[$about:meta])* $command:ident = $module:literal / $verb:literal;)*) => {
-        /// What a forwarder can be told to do.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Command {
-            $($(#[$about])* $command,)*
-        }
-
-        impl Command {
-            /// All commands.
-            pub const ALL: &[Command] = &[$(Command::$command),*];
-
-            /// The two components of its name.
-            pub const fn words(self) -> (&'static str, &'static str) {
-                match self {
-                    $(Command::$command => ($module, $verb),)*
-                }
-            }
-        }
-    };
-}
-
-commands! {
-    /// Makes a face.
-    FacesCreate = "faces" / "create";
-    /// Changes a face.
-    FacesUpdate = "faces" / "update";
-    /// Removes a face.
-    FacesDestroy = "faces" / "destroy";
-    /// Adds a next hop to the FIB, past the RIB.
-    FibAddNextHop = "fib" / "add-nexthop";
-    /// Removes a next hop from the FIB, past the RIB.
-    FibRemoveNextHop = "fib" / "remove-nexthop";
-    /// Changes the content store.
-    CsConfig = "cs" / "config";
-    /// Erases Data from the content store.
-    CsErase = "cs" / "erase";
-    /// Chooses a strategy.
-    StrategySet = "strategy-choice" / "set";
-    /// Takes the choice of a strategy back.
-    StrategyUnset = "strategy-choice" / "unset";
-    /// Adds a route.
-    RibRegister = "rib" / "register";
-    /// Removes a route.
-    RibUnregister = "rib" / "unregister";
-    /// Adds a route by an announcement that the prefix's owner has signed. Has no ControlParameters.
-    RibAnnounce = "rib" / "announce";
+by_words! {
+    /// What a forwarder can be told to do.
+    Command {
+        /// Makes a face.
+        FacesCreate = "faces" / "create";
+        /// Changes a face.
+        FacesUpdate = "faces" / "update";
+        /// Removes a face.
+        FacesDestroy = "faces" / "destroy";
+        /// Adds a next hop to the FIB, past the RIB.
+        FibAddNextHop = "fib" / "add-nexthop";
+        /// Removes a next hop from the FIB, past the RIB.
+        FibRemoveNextHop = "fib" / "remove-nexthop";
+        /// Changes the content store.
+        CsConfig = "cs" / "config";
+        /// Erases Data from the content store.
+        CsErase = "cs" / "erase";
+        /// Chooses a strategy.
+        StrategySet = "strategy-choice" / "set";
+        /// Takes the choice of a strategy back.
+        StrategyUnset = "strategy-choice" / "unset";
+        /// Adds a route.
+        RibRegister = "rib" / "register";
+        /// Removes a route.
+        RibUnregister = "rib" / "unregister";
+        /// Adds a route by an announcement that the prefix's owner has signed. Has no ControlParameters.
+        RibAnnounce = "rib" / "announce";
+    }
 }
 
 impl Command {
-    /// The command with this module and verb.
-    pub fn from_words(module: &[u8], verb: &[u8]) -> Option<Self> {
-        Command::ALL.iter().copied().find(|command| {
-            let words = command.words();
-            words.0.as_bytes() == module && words.1.as_bytes() == verb
-        })
-    }
-
     /// The name of this command without parameters and signature.
     ///
     /// # Errors

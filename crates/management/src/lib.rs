@@ -65,6 +65,7 @@ mod segments;
 mod socket;
 pub mod types;
 mod values;
+mod words;
 
 pub use command::{Command, CommandSignature, LegacyFreshness, SignatureFormat};
 pub use command_scope::CommandScope;

@@ -7,57 +7,31 @@ use packet::{Component, ComponentKind, Name, NameRef};
 use crate::command::Command;
 use crate::command_scope::CommandScope;
 use crate::face_query_filter::FaceQueryFilter;
+use crate::words::by_words;
 
-macro_rules! datasets {
-    ($($(#[$about:meta])* $dataset:ident = $module:literal / $verb:literal;)*) => {
-        /// What a forwarder can be asked about.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Dataset {
-            $($(#[$about])* $dataset,)*
-        }
-
-        impl Dataset {
-            /// All datasets.
-            pub const ALL: &[Dataset] = &[$(Dataset::$dataset),*];
-
-            /// The two components of its name.
-            pub const fn words(self) -> (&'static str, &'static str) {
-                match self {
-                    $(Dataset::$dataset => ($module, $verb),)*
-                }
-            }
-        }
-    };
-}
-
-datasets! {
-    /// The forwarder as a whole: [`crate::GeneralStatus`].
-    StatusGeneral = "status" / "general";
-    /// All faces: [`crate::FaceStatus`].
-    FacesList = "faces" / "list";
-    /// The faces that a filter selects: [`crate::FaceStatus`].
-    FacesQuery = "faces" / "query";
-    /// Where the forwarder listens: [`crate::ChannelStatus`].
-    FacesChannels = "faces" / "channels";
-    /// Next hops: [`crate::FibEntry`].
-    FibList = "fib" / "list";
-    /// Routes: [`crate::RibEntry`].
-    RibList = "rib" / "list";
-    /// The content store: [`crate::CsInfo`].
-    CsInfo = "cs" / "info";
-    /// Chosen strategies: [`crate::StrategyChoice`].
-    StrategyList = "strategy-choice" / "list";
+by_words! {
+    /// What a forwarder can be asked about.
+    Dataset {
+        /// The forwarder as a whole: [`crate::GeneralStatus`].
+        StatusGeneral = "status" / "general";
+        /// All faces: [`crate::FaceStatus`].
+        FacesList = "faces" / "list";
+        /// The faces that a filter selects: [`crate::FaceStatus`].
+        FacesQuery = "faces" / "query";
+        /// Where the forwarder listens: [`crate::ChannelStatus`].
+        FacesChannels = "faces" / "channels";
+        /// Next hops: [`crate::FibEntry`].
+        FibList = "fib" / "list";
+        /// Routes: [`crate::RibEntry`].
+        RibList = "rib" / "list";
+        /// The content store: [`crate::CsInfo`].
+        CsInfo = "cs" / "info";
+        /// Chosen strategies: [`crate::StrategyChoice`].
+        StrategyList = "strategy-choice" / "list";
+    }
 }
 
 impl Dataset {
-    /// The dataset with this module and verb.
-    pub fn from_words(module: &[u8], verb: &[u8]) -> Option<Self> {
-        Dataset::ALL.iter().copied().find(|dataset| {
-            let words = dataset.words();
-            words.0.as_bytes() == module && words.1.as_bytes() == verb
-        })
-    }
-
     /// Its name, without version and segment.
     ///
     /// # Errors

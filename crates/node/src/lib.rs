@@ -97,7 +97,7 @@ pub use face_uri::MacAddress;
 pub use node::Node;
 pub use remote_control::RemoteControl;
 pub use start::{default_memory_bytes, default_unix_paths, memory_at_hand_bytes};
-pub use start_error::StartError;
+pub use start_error::{RepositoryError, StartError};
 pub use sys::pages::use_small_pages;
 pub use transport::ethernet_socket::EthernetSocket;
 pub use transport::inner::{

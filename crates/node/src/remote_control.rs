@@ -135,8 +135,7 @@ impl NodeControl for RemoteControl {
 
     fn create_inner_face(&mut self, request: CreateInnerFace) -> Result<InnerFace, CreateFaceError> {
         let CreateInnerFace { purpose, dialect, limits } = request;
-        let (face, port) =
-            inner_face(dialect, limits).map_err(|error| CreateFaceError::Socket(error.to_string()))?;
+        let (face, port) = inner_face(dialect, limits).map_err(CreateFaceError::Socket)?;
         let id = self.call(move |plane| plane.add_inner_face(purpose, dialect, port));
         Ok(face.numbered(id.unwrap_or(Err(CreateFaceError::ShuttingDown))?))
     }

@@ -32,16 +32,27 @@ pub enum StartError {
         capability: &'static str,
     },
     /// A repository cannot be opened.
-    #[error("the repository at {}: {problem}", printable_path(.path))]
+    #[error("the repository at {}: {source}", printable_path(.path))]
     Repository {
         /// Its folder.
         path: std::path::PathBuf,
         /// Why.
-        problem: String,
+        source: RepositoryError,
     },
     /// The system refused something else that a node needs.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
+}
+
+/// Why a repository cannot be opened.
+#[derive(Debug, Error)]
+pub enum RepositoryError {
+    /// Its folder, or what lies in it.
+    #[error(transparent)]
+    Store(#[from] repo::OpenError),
+    /// What is to keep its sealed volumes.
+    #[error(transparent)]
+    ColdTier(Box<dyn std::error::Error + Send + Sync>),
 }
 
 fn hint(error: &std::io::Error) -> &'static str {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cairn_node::config::Config;
 use cairn_node::control::{CreateInnerFace, NodeControl as _, Unmanaged};
-use cairn_node::{InnerFace, InnerLimits, InnerPacket, Node, StartError};
+use cairn_node::{InnerFace, InnerLimits, InnerPacket, Node, RepositoryError, StartError};
 use engine::NextHop;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Data, Dialect, NackReason, Name, Packet};
@@ -233,9 +233,10 @@ fn who_comes_second_is_told_who_holds_the_folder() {
     let folder = TestFolder::absent("second");
     let _first = World::new(&folder.0);
     match Node::start(&config(&folder.0), Box::new(Unmanaged)) {
-        Err(StartError::Repository { path, problem }) => {
+        Err(StartError::Repository { path, source: RepositoryError::Store(repo::OpenError::InUse(why)) }) => {
             assert_eq!(path, folder.0);
-            assert!(problem.contains(&format!("a Cairn node, process {}", std::process::id())), "{problem}");
+            let holder = format!("a Cairn node, process {}", std::process::id());
+            assert!(why.to_string().contains(&holder), "{why}");
         }
         other => panic!("{:?}", other.map(|_| ())),
     }

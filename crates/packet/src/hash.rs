@@ -415,6 +415,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ccnx::NameSource;
     use crate::name::Name;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -528,7 +529,7 @@ mod tests {
                 Dialect::Ccnx => {
                     let wires = [&before, &name].map(|name| {
                         let mut wire = Vec::new();
-                        crate::ccnx::name::encode_from_canonical(name.canonical(), &mut wire).unwrap();
+                        NameSource::from(name).encode_into(&mut wire).unwrap();
                         wire
                     });
                     let [before, name] = wires.each_ref().map(|wire| CcnxNameRef::decode(wire).unwrap());

@@ -1,6 +1,6 @@
 //! What the operating system tells and takes, for every crate that works with it: its clocks, what it says
-//! about processes and memory below `/proc`, which datagrams it takes together, and whose an address of IP
-//! is.
+//! about processes and memory below `/proc`, which datagrams it takes together, whose an address of IP is,
+//! and which of its errors are none.
 //!
 //! Pure crates may not use this one: they are given the time and hand out what they want done. [`Clock`] is
 //! what their owners read it from. All but [`Clock`] and [`unix_now`] is a function of its arguments; nothing
@@ -18,6 +18,8 @@ mod clock;
 pub mod meminfo;
 pub mod proc_files;
 pub mod trains;
+mod try_again;
 
 pub use address_prefix::AddressPrefix;
 pub use clock::{Clock, unix_now};
+pub use try_again::is_try_again;

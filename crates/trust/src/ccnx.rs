@@ -56,7 +56,7 @@ impl CcnxSigner {
     /// A key of another kind.
     pub fn new(key: PrivateKey) -> Result<Self, KeyError> {
         if key.kind() != KeyKind::Rsa {
-            return Err(KeyError::Unsupported(format!("signing for CCNx with a key of kind {}", key.kind())));
+            return Err(KeyError::CcnxKind(key.kind()));
         }
         let public = key.public_key()?;
         let publisher = public.digest();

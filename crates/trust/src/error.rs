@@ -14,7 +14,10 @@ pub enum KeyError {
     Malformed(&'static str),
     /// A key of an algorithm, curve or size that is not supported.
     #[error("{0} is not supported: use ECDSA P-256, Ed25519, or RSA of 2048 to 8192 bits")]
-    Unsupported(String),
+    Unsupported(UnsupportedKey),
+    /// A key of another kind than those that all of CCNx 0.8 verifies.
+    #[error("signing for CCNx with a key of kind {0} is not supported: use RSA")]
+    CcnxKind(KeyKind),
     /// The public and the private part do not belong together.
     #[error("the private key does not belong to the certificate {0}")]
     Mismatch(String),
@@ -23,11 +26,61 @@ pub enum KeyError {
     Passphrase,
     /// Encryption of another kind than is supported.
     #[error("the key is encrypted with {0}: export it again with AES-128-CBC or AES-256-CBC (PBES2)")]
-    Encryption(String),
+    Encryption(UnsupportedEncryption),
     /// The operating system or the library failed.
     #[error("the cryptographic library failed at {0}")]
     Library(&'static str),
 }
+
+/// What there is no support for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnsupportedKey {
+    /// RSA with so many bits.
+    #[error("an RSA key of {0} bits")]
+    RsaBits(u32),
+    /// RSA with more or fewer bits than may be.
+    #[error("an RSA key of this size")]
+    RsaSize,
+    /// Another elliptic curve.
+    #[error("an elliptic curve other than P-256")]
+    Curve,
+    /// An elliptic curve without a name.
+    #[error("a curve given by its parameters and not by its name")]
+    CurveParameters,
+    /// An algorithm with this object identifier, in DER.
+    #[error("a key with the algorithm identifier {0:02x?}")]
+    Algorithm(Vec<u8>),
+    /// An HMAC secret, which has no form under a passphrase.
+    #[error("an encrypted HMAC secret")]
+    EncryptedHmac,
+    /// The public part of an HMAC secret, which has none.
+    #[error("a public key for an HMAC secret")]
+    PublicHmac,
+}
+
+/// How a key is encrypted that cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum UnsupportedEncryption {
+    /// By a scheme of PKCS#5 1.5, or of PKCS#12.
+    #[error("a scheme older than PBES2")]
+    Scheme,
+    /// The key of the cipher is not derived by PBKDF2.
+    #[error("a key derivation other than PBKDF2")]
+    KeyDerivation,
+    /// PBKDF2 with another pseudo-random function.
+    #[error("PBKDF2 with another function than HMAC-SHA1 or -SHA256")]
+    PseudoRandomFunction,
+    /// No rounds of PBKDF2, or more than are computed.
+    #[error("{0} rounds of PBKDF2, of which there may be 1 to {max}", max = MAX_PBKDF2_ROUNDS)]
+    Rounds(u64),
+    /// Another cipher.
+    #[error("a cipher other than AES-CBC")]
+    Cipher,
+}
+
+/// The most rounds of PBKDF2 that are computed for a key that is read: some seconds. A file that asks for
+/// more wants to keep its reader busy.
+pub(crate) const MAX_PBKDF2_ROUNDS: u64 = 10_000_000;
 
 /// A packet that could not be signed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -72,4 +125,25 @@ pub enum VerifyError {
     /// The name of an Interest does not carry the digest of its parameters.
     #[error("the parameters digest in the name does not fit the parameters")]
     ParametersDigest,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_key_is_told_with_what_is_supported() {
+        let told = |error: KeyError| error.to_string();
+        assert_eq!(
+            told(KeyError::Unsupported(UnsupportedKey::Algorithm(vec![0x2a, 0x03]))),
+            "a key with the algorithm identifier [2a, 03] is not supported: use ECDSA P-256, Ed25519, or RSA of \
+             2048 to 8192 bits"
+        );
+        assert_eq!(
+            told(KeyError::Encryption(UnsupportedEncryption::Rounds(0))),
+            "the key is encrypted with 0 rounds of PBKDF2, of which there may be 1 to 10000000: export it again \
+             with AES-128-CBC or AES-256-CBC (PBES2)"
+        );
+        assert!(told(KeyError::CcnxKind(KeyKind::Ed25519)).ends_with("is not supported: use RSA"));
+    }
 }

@@ -46,7 +46,7 @@ pub mod whole_file;
 
 pub use certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod};
 pub use digest::{Sha256, sha256};
-pub use error::{KeyError, SignError, VerifyError};
+pub use error::{KeyError, SignError, UnsupportedEncryption, UnsupportedKey, VerifyError};
 pub use key::{KeyKind, PrivateKey, PublicKey};
 pub use key_packet::{open_key_packet, to_key_packet};
 pub use policy::Policy;

@@ -193,8 +193,9 @@ mod tests {
         for name in [&own, &dead, "cairn-enemies-notes", "somebody-else"] {
             std::fs::create_dir_all(folder.join(name)).unwrap();
         }
-        assert_eq!(left_behind(&folder), [folder.join(dead)]);
-        std::fs::remove_dir_all(folder).unwrap();
+        let found = left_behind(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found, [folder.join(dead)]);
     }
 
     #[test]

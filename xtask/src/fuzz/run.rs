@@ -116,15 +116,18 @@ pub(super) fn explain_crash(root: &Path, target: &Target, artefact: &Path) -> St
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn a_crash_is_explained_with_the_command_that_repeats_it_and_the_bytes() {
-        let file = std::env::temp_dir().join("cairn-xtask-crash-test");
+        let folder = TestFolder::new("crash");
+        let file = folder.join("found");
         std::fs::write(&file, [0x05, 0xff]).unwrap();
         let target = Target { name: "x", about: "", seed_kinds: &["ndn-name"] };
-        let text = explain_crash(&std::env::temp_dir(), &target, &file);
-        assert!(text.contains("cargo xtask fuzz run x cairn-xtask-crash-test"), "{text}");
+        let text = explain_crash(&folder, &target, &file);
+        assert!(text.contains("cargo xtask fuzz run x found"), "{text}");
         assert!(text.ends_with(";; kind: ndn-name\n;; error: FIELD RULE\n\n05ff"), "{text}");
     }
 }

@@ -14,12 +14,16 @@ use crate::tree::Tree;
 
 const RULE: &str = "sibling-cycle";
 
-/// Folders below `crates/` with circles in them, and what they are about. The list only shrinks: where none
-/// is left, nothing may stand here.
+/// Folders below `crates/` whose own files and folders use each other in circles, and what these are about.
+/// The list only shrinks: where none is left, nothing may stand here.
 const WITH_CIRCLES: &[(&str, &str)] = &[
-    ("cairn/src/commands/chat", "members, their vectors and the wire that carries them"),
-    ("lab/src", "an experiment, and all that reads and checks it"),
-    ("trust/src/key", "a private key, and how it is encrypted"),
+    ("lab/src/analysis", "results of a repeat, and the files they are read from"),
+    ("lab/src/experiment", "an experiment, and all that reads and checks it"),
+    ("lab/src/experiment/plan", "what workloads and links of a plan are made of"),
+    ("lab/src/report", "numbers of a report, and where they are shown"),
+    ("lab/src/report/verdict", "how a statement is judged, and the numbers it is judged by"),
+    ("lab/src/run", "what is begun, continued and put together"),
+    ("lab/src/study", "studies, and who runs them"),
 ];
 
 /// How often a name may be passed on from one `mod.rs` to another.
@@ -41,8 +45,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     for name in tree.crates() {
         for (folder, circle) in circles(&files(tree, name)) {
             let path = format!("{name}/src/{folder}");
-            let mut listed = WITH_CIRCLES.iter().map(|(listed, _)| *listed);
-            if let Some(listed) = listed.find(|listed| std::path::Path::new(&path).starts_with(listed)) {
+            if let Some((listed, _)) = WITH_CIRCLES.iter().find(|(listed, _)| *listed == path) {
                 known.insert(listed);
                 continue;
             }
@@ -210,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_folder_whose_circles_are_gone_is_taken_off_the_list() {
-        let found = check(&Tree::of(&[("crates/trust/Cargo.toml", ""), ("crates/trust/src/key/a.rs", "")]));
+        let found = check(&Tree::of(&[("crates/lab/Cargo.toml", ""), ("crates/lab/src/key/a.rs", "")]));
         assert!(found[0].message.contains("no circle is left here"), "{found:?}");
     }
 

@@ -13,6 +13,7 @@ use engine::FaceId;
 use formats::printable::printable_path;
 use node::capture::{REFUSED, Request};
 use packet::AnyName;
+use system::is_try_again;
 use thiserror::Error;
 
 use super::node::fail;
@@ -111,7 +112,7 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
         let read = match node.read(&mut piece) {
             Ok(0) => break,
             Ok(read) => piece.get(..read).unwrap_or_default(),
-            Err(error) if is_no_end(error.kind()) => continue,
+            Err(error) if is_try_again(&error) => continue,
             Err(error) => return Err(error.into()),
         };
         if let Some(reason) = read.strip_prefix(REFUSED.as_bytes()).filter(|_| bytes == 0) {
@@ -132,11 +133,6 @@ fn create(path: &Path, interrupt: &Interrupt) -> io::Result<File> {
         Ok(metadata) if !metadata.is_file() => files::open_special(&path, || interrupt.came()),
         _ => files::create(&path, false),
     }
-}
-
-/// Whether a read brought nothing, and the next one may.
-fn is_no_end(error: io::ErrorKind) -> bool {
-    matches!(error, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
 /// Where a node offers captures that nothing else was said of: beside the forwarder's socket that other tools

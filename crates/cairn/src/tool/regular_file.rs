@@ -10,6 +10,7 @@ use client::Clock;
 use formats::printable::printable_path;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
+use system::is_try_again;
 
 use super::interrupt::Interrupt;
 use super::{ToolError, files};
@@ -79,7 +80,7 @@ fn copy(mut from: File, is_over: impl Fn() -> bool) -> io::Result<Option<Regular
                     ));
                 }
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            Err(error) if is_try_again(&error) => {}
             Err(error) => return Err(error),
         }
     }

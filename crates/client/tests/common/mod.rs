@@ -93,9 +93,9 @@ pub(crate) fn connect<T: Send + 'static>(
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         script(Peer { stream, bytes: Vec::new() })
     });
-    let client = Client::connect(&Remote::Unix(path.clone())).unwrap();
+    let client = Client::connect(&Remote::Unix(path.clone()));
     let _ = std::fs::remove_file(&path);
-    (client, thread)
+    (client.unwrap(), thread)
 }
 
 /// A place where clients connect, again and again.

@@ -11,7 +11,7 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
-use crate::sharing::flows::{FIRST_INTERESTS, Flow, Forgotten, INTERESTS_FOR_DATA, QueuedInterest, Turn};
+use crate::sharing::flows::{FIRST_INTERESTS, Flow, Forgotten, INTERESTS_FOR_DATA, QueuedInterest};
 use crate::sharing::order::{HeldData, LastComponent, Order, Repeat};
 use crate::sharing::{MAX_WAIT, Sharing, part_of};
 use crate::tables::content_store::IncomingData;
@@ -64,7 +64,7 @@ impl Engine {
         let place = if is_local { LastComponent::of(entry.name()) } else { None };
         let face = transmit.face;
         let wait = self.random_wait(face);
-        let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
+        let Some(sharing) = self.shared.get_mut(face) else { return };
         let Some(object) = object_of(&hashes) else { return self.send_shared(transmit) };
         let (asked_at, times) = (sharing.asked_at(hashes.whole()), sharing.times());
         let (flow, forgotten) = sharing.flows.enter(now, object);
@@ -82,39 +82,43 @@ impl Engine {
             let entry = (id, hashes.whole());
             flow.in_order.enter(place.clone(), entry, transmit.clone(), asked_at, again_at);
         }
-        let turn_at = match flow.turn(now, &sharing.config) {
-            // Behind those that wait already, which go out one after the other.
-            Turn::Now if flow.waiting_count() > 0 => Some(now + sharing.config.max_wait),
-            Turn::Now => None,
-            Turn::Soon => Some(now + wait),
-            Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
-        };
         let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
-        let Forgotten { waiting: mut ready, held } = forgotten;
-        sharing.counters.forgotten += (ready.len() + held.len()) as u64;
-        match asked_until.max(turn_at) {
+        let waits_until = asked_until.max(flow.turn_at(now, &sharing.config, wait));
+        sharing.counters.forgotten += forgotten.count();
+        let without_room = match waits_until {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_WAIT);
-                sharing.counters.waited += 1;
-                let oldest =
-                    sharing.flows.wait(due, QueuedInterest { object, id, nonce, give_up_at, transmit });
-                sharing.counters.forgotten += u64::from(oldest.is_some());
-                ready.extend(oldest);
+                let without_room =
+                    sharing.wait(due, QueuedInterest { object, id, nonce, give_up_at, transmit });
                 self.shared.wake_at(due);
                 self.tables.pending.mark_unsent(id, face, true);
+                without_room
             }
             None => {
                 sharing.note_own_interest(now, hashes.whole(), object, place);
                 self.send_shared(transmit);
+                None
             }
-        }
-        for waiting in ready {
+        };
+        self.release_forgotten(now, face, forgotten, without_room);
+        self.shared.wake_for(face, object);
+    }
+
+    /// Sends what waited without room, and gives what was held back of an object that is forgotten.
+    #[inline]
+    fn release_forgotten(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        Forgotten { waiting, held }: Forgotten,
+        without_room: Option<QueuedInterest>,
+    ) {
+        for waiting in waiting.into_iter().chain(without_room) {
             self.send_waiting(now, waiting);
         }
         for held in held {
             self.give_held(now, face, held);
         }
-        self.shared.wake_for(face, object);
     }
 
     /// Sends what waited on shared links and is due.

@@ -48,7 +48,7 @@ pub(crate) struct QueuedInterest {
 
 /// Who may ask now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+enum Turn {
     /// This node, at once.
     Now,
     /// This node, after a random time: others may want the same.
@@ -159,8 +159,21 @@ impl Flow {
         }
     }
 
+    /// When an Interest that comes now may go out, after a time that was drawn where others may want the
+    /// same; `None` for at once.
+    #[inline]
+    pub(crate) fn turn_at(&self, now: Instant, config: &SharingConfig, drawn: Duration) -> Option<Instant> {
+        match self.turn(now, config) {
+            // Behind those that wait already, which go out one after the other.
+            Turn::Now if !self.waiting.is_empty() => Some(now + config.max_wait),
+            Turn::Now => None,
+            Turn::Soon => Some(now + drawn),
+            Turn::Others => Some(self.silent_at(config) + drawn),
+        }
+    }
+
     /// Who may ask.
-    pub(crate) fn turn(&self, now: Instant, config: &SharingConfig) -> Turn {
+    fn turn(&self, now: Instant, config: &SharingConfig) -> Turn {
         if self.leads_since.is_some() {
             Turn::Now
         } else if self.is_foreign_live(now, config) {
@@ -178,7 +191,7 @@ impl Flow {
     }
 
     /// When the link will have been silent for long enough.
-    pub(crate) fn silent_at(&self, config: &SharingConfig) -> Instant {
+    fn silent_at(&self, config: &SharingConfig) -> Instant {
         self.foreign_at.map_or(Instant::ZERO, |at| at + self.idle_after(config))
     }
 
@@ -196,11 +209,6 @@ impl Flow {
     /// The Interest that has waited longest.
     pub(crate) fn pop_waiting(&mut self) -> Option<QueuedInterest> {
         self.waiting.pop_front()
-    }
-
-    /// How many Interests wait.
-    pub(crate) fn waiting_count(&self) -> usize {
-        self.waiting.len()
     }
 
     fn next_due(&self) -> Instant {
@@ -227,6 +235,13 @@ pub(crate) struct Forgotten {
     pub(crate) waiting: VecDeque<QueuedInterest>,
     /// Data that was held back, in the order of names.
     pub(crate) held: Vec<HeldData>,
+}
+
+impl Forgotten {
+    /// Interests and Data.
+    pub(crate) fn count(&self) -> u64 {
+        (self.waiting.len() + self.held.len()) as u64
+    }
 }
 
 /// The objects of one face.

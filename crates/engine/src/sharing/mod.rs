@@ -38,7 +38,7 @@ use packet::time::{Duration, Instant};
 
 use crate::face_id::FaceId;
 use answers::WaitingAnswers;
-use flows::Flows;
+use flows::{Flows, QueuedInterest};
 use order::{LastComponent, Times};
 use recent::Recent;
 
@@ -131,6 +131,16 @@ impl Sharing {
             answers: WaitingAnswers::default(),
             counters: SharingCounters::default(),
         }
+    }
+
+    /// Lets an Interest wait until `due`, or as long as those of its object that wait already. Gives the
+    /// oldest, if there is no room.
+    #[inline]
+    pub(crate) fn wait(&mut self, due: Instant, interest: QueuedInterest) -> Option<QueuedInterest> {
+        self.counters.waited += 1;
+        let oldest = self.flows.wait(due, interest);
+        self.counters.forgotten += u64::from(oldest.is_some());
+        oldest
     }
 
     /// This node asks for a name of an object.

@@ -498,6 +498,8 @@ impl PendingTable {
         self.entries.footprint_bytes() + self.timers.footprint_bytes() + self.others.footprint_bytes()
     }
 
+    /// All entries, in no particular order.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Pending> {
         self.entries.iter().map(|(_, entry)| entry)
     }

@@ -46,9 +46,9 @@ pub struct OriginLimits {
     /// URLs that are remembered.
     pub urls: usize,
     /// Bytes of one answer.
-    pub object_bytes: u64,
+    pub max_object_bytes: u64,
     /// Bytes of all that are kept, those that are still to come included.
-    pub kept_bytes: u64,
+    pub max_kept_bytes: u64,
     /// Questions to the web server at once.
     pub fetches: usize,
     /// Interests that wait for one URL.
@@ -63,8 +63,8 @@ impl Default for OriginLimits {
     fn default() -> Self {
         OriginLimits {
             urls: 16_384,
-            object_bytes: 256 << 20,
-            kept_bytes: 512 << 20,
+            max_object_bytes: 256 << 20,
+            max_kept_bytes: 512 << 20,
             fetches: 16,
             waiting: 1024,
             timeout: Duration::from_secs(10),

@@ -146,7 +146,7 @@ impl Table {
     /// it is taken up, or its fetch is over.
     pub(super) fn receive(&mut self, object: &Name, bytes: u64) -> bool {
         let so_far = self.entries.get(object).map_or(0, |entry| entry.incoming_bytes);
-        if so_far.saturating_add(bytes) > self.limits.object_bytes || !self.make_room(object, bytes) {
+        if so_far.saturating_add(bytes) > self.limits.max_object_bytes || !self.make_room(object, bytes) {
             return false;
         }
         let Some(entry) = self.entries.get_mut(object) else { return false };
@@ -165,7 +165,7 @@ impl Table {
         let size = held.size_bytes();
         self.drop_held(object);
         self.release_incoming(object);
-        if size > self.limits.object_bytes || !self.make_room(object, size) {
+        if size > self.limits.max_object_bytes || !self.make_room(object, size) {
             return false;
         }
         let Some(entry) = self.entries.get_mut(object) else { return false };
@@ -260,7 +260,7 @@ impl Table {
 
     /// Drops what was used longest ago until so many bytes have room.
     fn make_room(&mut self, but: &Name, bytes: u64) -> bool {
-        while self.kept_bytes.saturating_add(bytes) > self.limits.kept_bytes {
+        while self.kept_bytes.saturating_add(bytes) > self.limits.max_kept_bytes {
             let idle = self
                 .entries
                 .iter()

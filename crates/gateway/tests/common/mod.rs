@@ -3,8 +3,6 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,9 +12,13 @@ use client::{AsyncClient, Remote, Trust};
 use flow::source::{Reply, Source};
 use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, Interest, LinkHeader};
+use testkit::folder::TestFolder;
 use tokio::sync::oneshot;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The socket of a forwarder, in its folder.
+pub(crate) const SOCKET: &str = "nfd.sock";
 
 /// The gateway, and what the forwarder was asked for.
 pub(crate) struct World {
@@ -25,6 +27,8 @@ pub(crate) struct World {
     pub(crate) log: Arc<Mutex<Vec<String>>>,
     end: Option<oneshot::Sender<()>>,
     gateway: Option<JoinHandle<()>>,
+    /// Where the forwarder is found, which goes with the test.
+    _forwarder: TestFolder,
 }
 
 /// An answer of HTTP.
@@ -89,21 +93,21 @@ impl World {
         trust: impl Fn() -> Trust + Send + Sync + 'static,
         change: impl FnOnce(&mut GatewayConfig) + Send + 'static,
     ) -> World {
-        let (listener, path) = listen();
+        let (listener, forwarder) = listen();
         let asked = Arc::<Mutex<Vec<String>>>::default();
         let noted = asked.clone();
         std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
             answer_by(stream, source, &noted);
         });
-        let mut world = World::at(path, trust, change);
+        let mut world = World::at(forwarder, trust, change);
         world.asked = asked;
         world
     }
 
     /// In front of a forwarder that is there already.
     pub(crate) fn at(
-        path: PathBuf,
+        forwarder: TestFolder,
         trust: impl Fn() -> Trust + Send + Sync + 'static,
         change: impl FnOnce(&mut GatewayConfig) + Send + 'static,
     ) -> World {
@@ -111,10 +115,11 @@ impl World {
         let (end, ended) = oneshot::channel::<()>();
         let (tell, address) = std::sync::mpsc::channel();
         let lines = log.clone();
+        let remote = Remote::Unix(forwarder.join(SOCKET));
         let gateway = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                let client = AsyncClient::connect(&Remote::Unix(path)).await.unwrap();
+                let client = AsyncClient::connect(&remote).await.unwrap();
                 let mut config = GatewayConfig::new(TrustPolicy::new(trust));
                 config.log = Some(Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())));
                 change(&mut config);
@@ -129,7 +134,7 @@ impl World {
         });
         let address = address.recv().unwrap();
         let asked = Arc::default();
-        World { address, asked, log, end: Some(end), gateway: Some(gateway) }
+        World { address, asked, log, end: Some(end), gateway: Some(gateway), _forwarder: forwarder }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -183,13 +188,10 @@ impl World {
     }
 }
 
-/// A place where clients find a forwarder.
-pub(crate) fn listen() -> (UnixListener, PathBuf) {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("cairn-gateway-{}-{number}.sock", std::process::id()));
-    let _ = std::fs::remove_file(&path);
-    (UnixListener::bind(&path).unwrap(), path)
+/// A folder in which clients find a forwarder.
+pub(crate) fn listen() -> (UnixListener, TestFolder) {
+    let folder = TestFolder::numbered("gateway");
+    (UnixListener::bind(folder.join(SOCKET)).unwrap(), folder)
 }
 
 impl Drop for World {

@@ -1,9 +1,10 @@
 //! A drawing: shapes and words in places, with paints that say what they are for. How it becomes SVG or PDF
 //! is told elsewhere.
 
+use super::font::Weight;
 use super::names::ShortNames;
 use super::palette::{Dash, Paint};
-use super::text::{Ruler, Weight};
+use super::text::Ruler;
 
 /// A place or a size: across and down, in points.
 pub type Point = (f64, f64);

@@ -21,6 +21,7 @@ mod bars;
 mod boxes;
 mod data;
 mod drawing;
+pub(crate) mod font;
 pub(crate) mod graph;
 mod grid;
 pub(crate) mod key;
@@ -42,12 +43,12 @@ pub use boxes::{BoxChart, BoxGroup, Quartiles};
 pub use data::{Column, Data};
 pub(crate) use drawing::Shape;
 pub use drawing::{Anchor, Drawing, Point, Style};
+pub use font::Weight;
 pub use grid::{GridCell, GridChart, GridRow};
 pub use line::{LineChart, Series};
 pub use palette::Paint;
 pub use plot::Frame;
 pub use spans::{Span, SpanChart};
-pub use text::Weight;
 
 /// The room of a figure that stands alone.
 pub(crate) const STANDARD: Frame = Frame::new(760.0, 400.0);

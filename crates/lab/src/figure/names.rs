@@ -124,7 +124,8 @@ fn varying_parts(names: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::{Weight, width};
+    use super::super::font::Weight;
+    use super::super::text::width;
     use super::*;
 
     #[test]

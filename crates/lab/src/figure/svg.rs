@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use formats::markup::escaped;
 
 use super::drawing::{Anchor, Drawing, Point, Shape, Style};
+use super::font::Weight;
 use super::palette::{COLOURS, HEATS, Paint, Rgb, SERIES, SHADE};
-use super::text::Weight;
 
 /// Fonts that are there, or have a likeness, wherever a file is opened.
 const FONTS: &str =

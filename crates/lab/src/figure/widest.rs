@@ -2,7 +2,7 @@
 //! or in DejaVu Sans, the widest of the common ones, which stands in for the others where they are not
 //! there.
 
-use super::text::{Weight, glyph};
+use super::font::{Weight, glyph};
 
 /// Thousandths of an em, from the space to the tilde, of DejaVu Sans.
 #[rustfmt::skip]

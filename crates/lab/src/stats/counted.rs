@@ -10,8 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::confidence::student_t;
-use super::difference::{Interval, Level};
+use super::interval::{Interval, Level};
+use super::student::student_t;
 
 /// Quantiles of the normal distribution for two-sided confidence of 90 % and 95 %.
 const NORMAL: (f64, f64) = (1.645, 1.960);

@@ -1,8 +1,9 @@
 //! How well a number over repeats, or the difference of two, is known: intervals in which it lies.
 
-use super::confidence::student_t;
 use super::counted::{self, Counted};
+use super::interval::{Interval, Level};
 use super::mean::mean;
+use super::student::student_t;
 use super::summary::Summary;
 use super::unseen::{self, ENOUGH, FEWEST, are_equal};
 
@@ -25,35 +26,6 @@ pub struct Sample {
     /// Where nothing but the order of what happens at one instant makes the numbers others, the numbers of
     /// orders that nobody has drawn, each with its repeat. They are not among `values`.
     pub planned: Option<Vec<(u32, f64)>>,
-}
-
-/// How sure an interval is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// 90 %, which is two one-sided tests at 5 %.
-    Ninety,
-    /// 95 %.
-    NinetyFive,
-}
-
-/// Where a number lies.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Its lower end.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    fn around(mean: f64, half: f64) -> Self {
-        Interval { low: mean - half, high: mean + half }
-    }
-
-    /// One that holds both.
-    fn or_wider(self, other: Interval) -> Self {
-        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
-    }
 }
 
 impl Sample {

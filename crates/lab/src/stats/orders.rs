@@ -7,7 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::difference::{Interval, Level, Sample};
+use super::difference::Sample;
+use super::interval::{Interval, Level};
 use super::unseen::are_equal;
 
 /// So many drawn orders that are all of one kind say of which kind most are.

@@ -1,7 +1,7 @@
 //! What few repeats leave open, and equal ones. A repeat is one draw: events within one come in bursts, and
 //! repeats that are all the same say nothing of a draw that none of them was.
 
-use super::difference::{Interval, Level};
+use super::interval::{Interval, Level};
 
 /// From so many equal repeats on their number is taken for the mean: with fewer, more than a twentieth of all
 /// repeats may be unlike them (0.95 to the power of 59 is less than 5 %).

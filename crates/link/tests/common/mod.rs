@@ -115,7 +115,7 @@ impl<E: End> Pair<E> {
 
     pub fn set_impairment(&mut self, impairment: &ImpairmentConfig) {
         for wire in &mut self.wires {
-            wire.tap_mut().set_config(impairment.clone());
+            wire.tap.set_config(impairment.clone());
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use system::Clock;
+use system::{Clock, is_try_again};
 
 use super::{CaptureTap, Captured, REFUSED, Request, Writer};
 use crate::plane::TapMaker;
@@ -170,7 +170,7 @@ fn copy_frames(
         // A client that has hung up says so when it is read from.
         match (&mut &*client).read(&mut [0]) {
             Ok(0) => return Ok(()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(error) if is_try_again(&error) => {}
             Ok(_) => {}
             Err(error) => return Err(error),
         }

@@ -1,5 +1,6 @@
 //! What a node tells of its faces, and what can be asked of them.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use engine::{FaceId, FaceScope};
@@ -215,7 +216,7 @@ pub enum FaceEventKind {
 }
 
 /// Why a face was not made.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Debug, Error)]
 pub enum CreateFaceError {
     /// There is one to the same remote end; here it is.
     #[error("face {} leads to {} already", .0.id, .0.remote)]
@@ -231,8 +232,11 @@ pub enum CreateFaceError {
         limit: usize,
     },
     /// The system refused a socket.
-    #[error("{0}")]
-    Socket(String),
+    #[error(transparent)]
+    Socket(io::Error),
+    /// It was made, and its connection failed before it could be told of.
+    #[error("the connection failed at once")]
+    FailedAtOnce,
     /// The data plane has ended.
     #[error("the node is shutting down")]
     ShuttingDown,

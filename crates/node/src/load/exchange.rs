@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use packet::ndn::lp::is_lp_packet;
 use socket2::{Domain, Protocol, Socket, Type};
+use system::is_try_again;
 use system::trains::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 
 use super::LoadReport;
@@ -272,8 +273,5 @@ fn is_answer(frame: &[u8], data_len: usize) -> bool {
 
 /// Errors that say "not now", or that speak of a peer that was not there yet.
 pub(super) fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionRefused
-    )
+    is_try_again(error) || error.kind() == io::ErrorKind::ConnectionRefused
 }

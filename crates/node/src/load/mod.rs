@@ -13,7 +13,9 @@ pub use exchange::{UdpExchange, UdpExchangeConfig};
 pub use packets::Shape;
 pub use ping::{PingReport, UdpPing, udp_producer};
 pub use relay::{relay_streams, relay_udp};
-pub use stream::{StreamExchange, StreamSocket};
+pub use stream::StreamExchange;
+
+pub use crate::transport::stream_socket::StreamSocket;
 
 /// What came of an exchange of packets for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,8 +8,9 @@ use std::os::fd::AsFd;
 use rustix::event::epoll;
 
 use super::exchange::{is_passing, socket};
-use super::stream::StreamSocket;
+use super::stream::set_nonblocking;
 use crate::sys::datagrams::{Receiver, SEND_TRAINS, Train, send};
+use crate::transport::stream_socket::StreamSocket;
 
 /// Relays datagrams between the peer at `producer` and whoever else sends to `local`, until the process ends.
 ///
@@ -62,8 +63,8 @@ pub fn relay_udp(local: SocketAddr, producer: SocketAddr) -> io::Result<()> {
 /// # Errors
 /// A socket that fails.
 pub fn relay_streams(consumer: &StreamSocket, producer: &StreamSocket) -> io::Result<()> {
-    consumer.set_nonblocking(false)?;
-    producer.set_nonblocking(false)?;
+    set_nonblocking(consumer, false)?;
+    set_nonblocking(producer, false)?;
     let epoll = watch(&[consumer, producer])?;
     let mut bytes = vec![0; 256 << 10];
     let mut events = Vec::with_capacity(8);

@@ -1,9 +1,6 @@
 //! Interests and Data over connections, as fast as the forwarder between takes them.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 use packet::ndn::lp::{LpPacketView, frame_len};
@@ -11,62 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::LoadReport;
 use super::packets::{Shape, Template};
-
-/// A connection.
-#[derive(Debug)]
-pub enum StreamSocket {
-    /// TCP.
-    Tcp(TcpStream),
-    /// A unix socket.
-    Unix(UnixStream),
-}
-
-impl StreamSocket {
-    /// Whether reads and writes wait.
-    ///
-    /// # Errors
-    /// None that an open socket has.
-    pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        match self {
-            StreamSocket::Tcp(socket) => {
-                socket.set_nodelay(true)?;
-                socket.set_nonblocking(nonblocking)
-            }
-            StreamSocket::Unix(socket) => socket.set_nonblocking(nonblocking),
-        }
-    }
-}
-
-impl AsFd for StreamSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            StreamSocket::Tcp(socket) => socket.as_fd(),
-            StreamSocket::Unix(socket) => socket.as_fd(),
-        }
-    }
-}
-
-impl Read for &StreamSocket {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            StreamSocket::Tcp(socket) => (&mut &*socket).read(bytes),
-            StreamSocket::Unix(socket) => (&mut &*socket).read(bytes),
-        }
-    }
-}
-
-impl Write for &StreamSocket {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            StreamSocket::Tcp(socket) => (&mut &*socket).write(bytes),
-            StreamSocket::Unix(socket) => (&mut &*socket).write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use crate::transport::stream_socket::StreamSocket;
 
 /// One end: a connection, what was read of a frame that goes on, and what could not be written yet.
 struct End {
@@ -81,7 +23,7 @@ const MAX_OUTPUT_BYTES: usize = 256 << 10;
 
 impl End {
     fn new(socket: StreamSocket) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
+        set_nonblocking(&socket, true)?;
         Ok(End { socket, input: Vec::new(), output: Vec::new(), written: 0 })
     }
 
@@ -128,6 +70,17 @@ impl End {
 
     fn poll_flags(&self) -> PollFlags {
         if self.output.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT }
+    }
+}
+
+/// Has reads and writes wait, or not; small frames do not wait for more.
+pub(super) fn set_nonblocking(socket: &StreamSocket, nonblocking: bool) -> io::Result<()> {
+    match socket {
+        StreamSocket::Tcp(socket) => {
+            socket.set_nodelay(true)?;
+            socket.set_nonblocking(nonblocking)
+        }
+        StreamSocket::Unix(socket) => socket.set_nonblocking(nonblocking),
     }
 }
 

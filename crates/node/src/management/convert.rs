@@ -160,7 +160,7 @@ pub(super) fn create_error_code(error: &CreateFaceError) -> StatusCode {
         CreateFaceError::Exists(_) => StatusCode::Conflict,
         CreateFaceError::Unsupported(_) => StatusCode::UnsupportedProtocol,
         CreateFaceError::TooManyFaces { .. } | CreateFaceError::ShuttingDown => StatusCode::Unavailable,
-        CreateFaceError::Socket(_) => StatusCode::SocketError,
+        CreateFaceError::Socket(_) | CreateFaceError::FailedAtOnce => StatusCode::SocketError,
     }
 }
 

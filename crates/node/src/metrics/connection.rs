@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
+use system::is_try_again;
 
 use crate::origin::Origin;
 
@@ -99,7 +100,7 @@ impl<S: Read + Write> Connection<S> {
         };
         match step {
             Ok(end) => end,
-            Err(error) if is_timeout(&error) => None,
+            Err(error) if is_try_again(&error) => None,
             Err(_) => Some(End::Left),
         }
     }
@@ -169,10 +170,6 @@ impl<S: Read + Write> Connection<S> {
         let was_too_large = head.windows(TOO_LARGE.len()).any(|part| part == TOO_LARGE.as_bytes());
         Ok(Some(if was_too_large { End::TooLarge } else { End::Answered }))
     }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 fn head(status: &str, bytes: usize) -> Vec<u8> {

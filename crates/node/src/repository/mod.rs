@@ -22,10 +22,10 @@ use packet::NameHasher;
 use repo::cold::{MigrationThread, TieredDisk};
 use repo::disk::{Disk, RealDisk};
 use repo::service::{self, Service, ServiceConfig, ServiceHandle};
-use repo::{Store, StoreKeys, eviction};
+use repo::{OpenError, Store, StoreKeys, eviction};
 
 use crate::config::RepositorySection;
-use crate::start_error::StartError;
+use crate::start_error::{RepositoryError, StartError};
 use crate::sys::random_words;
 use handles::{Answers, RepositoryHandles};
 use status::{SharedCounters, Watched};
@@ -53,18 +53,18 @@ pub(crate) fn open(
     let (mut repositories, mut ends) = (Repositories::default(), Vec::new());
     for (number, section) in sections.iter().enumerate() {
         let (config, kept) = section.understood()?;
-        let cannot = |problem: String| StartError::Repository { path: section.path.clone(), problem };
+        let cannot = |source| StartError::Repository { path: section.path.clone(), source };
+        let cannot_open = |error: OpenError| cannot(error.into());
         let [low, high, seed] = random_words()?;
         let keys = StoreKeys { records: [low, high], names: names.clone() };
-        let folder = RealDisk::open(&section.path).map_err(|error| cannot(error.to_string()))?;
+        let folder = RealDisk::open(&section.path).map_err(|error| cannot_open(error.into()))?;
         let mut disk: Arc<dyn Disk> = Arc::new(folder);
         let cold = section.cold.as_ref().map(|cold| cold::tiered(cold, Arc::clone(&disk), seed));
-        let cold = cold.transpose().map_err(|error| cannot(error.to_string()))?;
+        let cold = cold.transpose().map_err(|error| cannot(RepositoryError::ColdTier(error.into())))?;
         if let Some(cold) = &cold {
             disk = Arc::clone(cold) as Arc<dyn Disk>;
         }
-        let (mut store, recovery) =
-            Store::open(disk, config, keys).map_err(|error| cannot(error.to_string()))?;
+        let (mut store, recovery) = Store::open(disk, config, keys).map_err(cannot_open)?;
         tracing::info!(
             "repository at {}: {} objects, {} bytes",
             printable_path(&section.path),

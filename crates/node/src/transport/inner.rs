@@ -115,6 +115,12 @@ pub enum InnerSendError {
 #[error("the face is gone")]
 pub struct InnerFaceGone;
 
+impl From<RingEnded> for InnerFaceGone {
+    fn from(_: RingEnded) -> Self {
+        InnerFaceGone
+    }
+}
+
 /// The application's end of an inner face. Dropping it removes the face from the node.
 ///
 /// It belongs to one thread at a time, and can be given to any. The node never waits for it.
@@ -212,10 +218,7 @@ impl InnerFace {
     /// # Errors
     /// The face is gone, and nothing is left.
     pub fn recv(&mut self) -> Result<Option<InnerPacket>, InnerFaceGone> {
-        match self.receiver.pop() {
-            Ok(popped) => Ok(popped.map(|(packet, _)| packet)),
-            Err(RingEnded) => Err(InnerFaceGone),
-        }
+        Ok(self.receiver.pop()?.map(|(packet, _)| packet))
     }
 
     /// Waits until there is something to receive, or the face is gone; `None` for as long as it takes. False
@@ -328,10 +331,7 @@ impl InnerPort {
 
     /// Takes the next packet from the application; `None` if there is none.
     pub(crate) fn recv(&mut self) -> Result<Option<InnerPacket>, InnerFaceGone> {
-        match self.receiver.pop() {
-            Ok(popped) => Ok(popped.map(|(packet, _)| packet)),
-            Err(RingEnded) => Err(InnerFaceGone),
-        }
+        Ok(self.receiver.pop()?.map(|(packet, _)| packet))
     }
 
     /// Wakes the application if it waits for what has been sent.

@@ -11,6 +11,7 @@ mod named_interface;
 pub(crate) mod read_size;
 pub(crate) mod ring;
 pub(crate) mod stream;
+pub(crate) mod stream_socket;
 pub(crate) mod train;
 pub(crate) mod websocket;
 

@@ -2,62 +2,22 @@
 //! packets' own bytes.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, Read, Write};
-use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::io::{self, IoSlice, Read as _, Write as _};
 
 use packet::Buffer;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use smallvec::SmallVec;
+use system::is_try_again;
 
 use super::FrameSink;
+use super::stream_socket::StreamSocket;
 use super::websocket;
 use crate::sys::options;
 
-/// A connected, or connecting, socket that never blocks.
-pub(crate) enum Socket {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
-
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Socket::Tcp(socket) => socket.as_fd(),
-            Socket::Unix(socket) => socket.as_fd(),
-        }
-    }
-}
-
-impl Socket {
-    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Socket::Tcp(socket) => (&mut &*socket).read(bytes),
-            Socket::Unix(socket) => (&mut &*socket).read(bytes),
-        }
-    }
-
-    fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Socket::Tcp(socket) => (&mut &*socket).write_vectored(slices),
-            Socket::Unix(socket) => (&mut &*socket).write_vectored(slices),
-        }
-    }
-
-    /// How a connection attempt that ran in the background ended.
-    pub(crate) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        match self {
-            Socket::Tcp(socket) => socket.take_error(),
-            Socket::Unix(socket) => socket.take_error(),
-        }
-    }
-}
-
 /// A connection and what waits at both ends of it.
 pub(crate) struct Stream {
-    pub(crate) socket: Socket,
+    pub(crate) socket: StreamSocket,
     /// The beginning of a frame whose end has not come yet.
     partial: Vec<u8>,
     queue: Queue,
@@ -101,7 +61,7 @@ const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
 const HOLD_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Stream {
-    pub(crate) fn new(socket: Socket) -> Self {
+    pub(crate) fn new(socket: StreamSocket) -> Self {
         Stream {
             socket,
             partial: Vec::new(),
@@ -123,15 +83,13 @@ impl Stream {
         let most = room.len().min(most);
         let room = room.get_mut(..most).unwrap_or_default();
         head.copy_from_slice(&self.partial);
-        match self.socket.read(room) {
+        match (&self.socket).read(room) {
             Ok(0) => ReadOutcome::Closed,
             Ok(read) => {
                 self.partial.clear();
                 ReadOutcome::Bytes(kept + read)
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-                ReadOutcome::Nothing
-            }
+            Err(error) if is_try_again(&error) => ReadOutcome::Nothing,
             Err(_) => ReadOutcome::Closed,
         }
     }
@@ -215,7 +173,7 @@ impl Stream {
         }
         let mut written = 0;
         while !self.queue.is_empty() && written < BYTES_PER_TURN {
-            let result = self.socket.write_vectored(&self.queue.slices());
+            let result = (&self.socket).write_vectored(&self.queue.slices());
             match result {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(bytes) => {
@@ -362,11 +320,12 @@ impl FrameSink for Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn a_peer_that_reads_slowly_is_held_until_it_has_caught_up_and_one_that_does_not_read_is_let_go() {
         let (near, _far) = UnixStream::pair().unwrap();
-        let mut stream = Stream::new(Socket::Unix(near));
+        let mut stream = Stream::new(StreamSocket::Unix(near));
         let at = |millis: u64| Instant::from_nanos(millis * 10_000_000);
         let wants_to_read = |stream: &Stream| stream.flags().contains(epoll::EventFlags::IN);
         stream.queue.end_frame(Some(Buffer::from(vec![0; 1000])));

@@ -1,5 +1,7 @@
 //! faces/create, faces/update, faces/destroy, and what happens to faces.
 
+use std::io;
+
 use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, MANAGEMENT_FACE, UnsupportedFace};
 use engine::FaceId;
 use management::{
@@ -92,7 +94,8 @@ fn why_a_face_was_not_made_decides_the_code() {
     let mut manager = Manager::new();
     for (error, code) in [
         (CreateFaceError::Unsupported(UnsupportedFace::Ndnlp1), 406),
-        (CreateFaceError::Socket("no".into()), 504),
+        (CreateFaceError::Socket(io::ErrorKind::AddrInUse.into()), 504),
+        (CreateFaceError::FailedAtOnce, 504),
         (CreateFaceError::TooManyFaces { limit: 5 }, 503),
         (CreateFaceError::ShuttingDown, 503),
     ] {

@@ -178,7 +178,7 @@ fn apply(manager: &mut Manager, operation: &Operation) {
             tell_of_destroyed(manager);
         }
         Operation::FacesFail { fail } => {
-            manager.node.create_error = fail.then(|| CreateFaceError::Socket("no".to_owned()));
+            manager.node.create_error = fail.then(|| CreateFaceError::FailedAtOnce);
         }
         Operation::FacesConnect { slowly } => {
             manager.node.new_faces_are = if *slowly { FaceState::Down } else { FaceState::Up };

@@ -13,7 +13,7 @@ use crate::ccnx::name::{CcnxNameRef, NameSource};
 use crate::ccnx::reader::Reader;
 use crate::ccnx::signed_info::{ContentKind, KeyLocator, SignedInfo};
 use crate::ccnx::ticks::Ticks;
-use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message_of, span_in};
+use crate::ccnx::{MAX_ENCODED_BYTES, first_message, span_in, whole_message};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
 use crate::name::Component;
@@ -108,17 +108,13 @@ impl<'a> ContentObjectView<'a> {
         bytes: &'a [u8],
         known: impl FnOnce(&'a [u8]) -> Option<(usize, usize)>,
     ) -> Result<Self, DecodeError> {
-        let reader = Reader::new(first_message_of(bytes), "ContentObject");
+        let reader = first_message(bytes, "ContentObject");
         Self::read(reader, |reader| CcnxNameRef::read_asking(reader, known)).map(|(view, _)| view)
     }
 
     #[inline(always)]
     fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
-        if wire.len() > MAX_MESSAGE_BYTES {
-            let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
-            return Err(DecodeError::new("ContentObject", 0, rule));
-        }
-        let reader = Reader::new(wire, "ContentObject");
+        let reader = whole_message(wire, "ContentObject")?;
         let (view, reader) = Self::read(reader, |reader| CcnxNameRef::read_with(reader, visit))?;
         reader.finish()?;
         Ok(view)

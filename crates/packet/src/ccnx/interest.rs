@@ -14,7 +14,7 @@ use crate::ccnx::name::{CcnxNameRef, NameSource};
 use crate::ccnx::reader::Reader;
 use crate::ccnx::selectors::{AnswerOriginKind, ChildSelector, PublisherId, PublisherIdKind, Scope};
 use crate::ccnx::ticks::Ticks;
-use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message_of, span_in};
+use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message, span_in, whole_message};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
 
@@ -105,17 +105,13 @@ impl<'a> InterestView<'a> {
     /// As [`InterestView::decode`].
     #[inline]
     pub fn decode_first_after(bytes: &'a [u8], before: (&[u8], usize)) -> Result<Self, DecodeError> {
-        let reader = Reader::new(first_message_of(bytes), "Interest");
+        let reader = first_message(bytes, "Interest");
         Self::read(reader, |reader| CcnxNameRef::read_after(reader, before)).map(|(view, _)| view)
     }
 
     #[inline(always)]
     fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
-        if wire.len() > MAX_MESSAGE_BYTES {
-            let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
-            return Err(DecodeError::new("Interest", 0, rule));
-        }
-        let reader = Reader::new(wire, "Interest");
+        let reader = whole_message(wire, "Interest")?;
         let (view, reader) = Self::read(reader, |reader| CcnxNameRef::read_with(reader, visit))?;
         reader.finish()?;
         Ok(view)

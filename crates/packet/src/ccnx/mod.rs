@@ -76,6 +76,7 @@ pub use ticks::Ticks;
 pub(crate) use interest::{with_nonce, without_face_id};
 pub(crate) use name::LazyCanonical;
 
+use crate::error::{DecodeError, Rule};
 use crate::span::Span;
 
 /// The port of CCNx over UDP and TCP (`CCN_DEFAULT_UNICAST_PORT` of CCNx 0.8).
@@ -87,10 +88,20 @@ pub const MAX_MESSAGE_BYTES: usize = 65_535;
 /// The largest Interest or ContentObject that is written, which is as much as every CCNx peer reads.
 pub const MAX_ENCODED_BYTES: usize = 8_800;
 
-/// As many of `bytes` as one message may have.
-#[inline]
-fn first_message_of(bytes: &[u8]) -> &[u8] {
-    bytes.get(..MAX_MESSAGE_BYTES).unwrap_or(bytes)
+/// Reads `wire`, all of which is to be one message, called `what`.
+#[inline(always)]
+fn whole_message<'a>(wire: &'a [u8], what: &'static str) -> Result<Reader<'a>, DecodeError> {
+    if wire.len() > MAX_MESSAGE_BYTES {
+        let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
+        return Err(DecodeError::new(what, 0, rule));
+    }
+    Ok(Reader::new(wire, what))
+}
+
+/// Reads the message that `bytes` begin with, called `what`.
+#[inline(always)]
+fn first_message<'a>(bytes: &'a [u8], what: &'static str) -> Reader<'a> {
+    Reader::new(bytes.get(..MAX_MESSAGE_BYTES).unwrap_or(bytes), what)
 }
 
 /// Where in `wire` the bytes of `part` are, which were borrowed from it.

@@ -385,7 +385,7 @@ impl NameSource<'_> {
     /// Length of the Name element, in bytes.
     ///
     /// # Errors
-    /// Those of [`encoded_len_from_canonical`].
+    /// Those of [`NameSource::encode_into`].
     pub fn encoded_len(&self) -> Result<usize, DecodeError> {
         match self {
             NameSource::Ccnb(name) => Ok(name.encoded_len()),
@@ -393,10 +393,10 @@ impl NameSource<'_> {
         }
     }
 
-    /// Appends the Name element.
+    /// Appends the Name element. After an error `out` holds a part of it.
     ///
     /// # Errors
-    /// Those of [`encode_from_canonical`].
+    /// Components of another type than 8: CCNx cannot say that a component is a digest or a keyword.
     pub fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), DecodeError> {
         self.encode_as(Dtag::NAME, out)
     }
@@ -459,11 +459,11 @@ fn canonical_components(canonical: &[u8]) -> impl Iterator<Item = Result<&[u8], 
     })
 }
 
-/// Length of the Name element that [`encode_from_canonical`] writes, in bytes.
+/// Length of the Name element of the name with the canonical form `canonical`, in bytes.
 ///
 /// # Errors
-/// Those of [`encode_from_canonical`].
-pub fn encoded_len_from_canonical(canonical: &[u8]) -> Result<usize, DecodeError> {
+/// Those of [`write_canonical`].
+fn encoded_len_from_canonical(canonical: &[u8]) -> Result<usize, DecodeError> {
     let mut content_len = 0;
     for component in canonical_components(canonical) {
         content_len += body_element_len(Dtag::COMPONENT, component?.len());
@@ -471,19 +471,11 @@ pub fn encoded_len_from_canonical(canonical: &[u8]) -> Result<usize, DecodeError
     Ok(element_len(Dtag::NAME, content_len))
 }
 
-/// Appends the Name element of the name with the canonical form `canonical`. After an error `out` holds a
-/// part of it.
+/// Appends the components of the name with the canonical form `canonical`. After an error `out` holds some of
+/// them.
 ///
 /// # Errors
-/// Bytes that are not TLVs in their shortest form, and components of another type than 8: CCNx cannot say
-/// that a component is a digest or a keyword.
-pub fn encode_from_canonical(canonical: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
-    write_open(out, Dtag::NAME);
-    write_canonical(canonical, out)?;
-    write_close(out);
-    Ok(())
-}
-
+/// Bytes that are not TLVs in their shortest form, and components of another type than 8.
 fn write_canonical(canonical: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     for component in canonical_components(canonical) {
         write_blob_element(out, Dtag::COMPONENT, component?);
@@ -518,16 +510,17 @@ mod tests {
 
             let mut canonical = Vec::new();
             name.append_canonical(&mut canonical);
+            let source = NameSource::from(NameRef::from_checked(&canonical));
             let mut again = Vec::new();
-            encode_from_canonical(&canonical, &mut again).unwrap();
+            source.encode_into(&mut again).unwrap();
             assert_eq!(again, wire);
-            assert_eq!(encoded_len_from_canonical(&canonical), Ok(wire.len()));
+            assert_eq!(source.encoded_len(), Ok(wire.len()));
         }
     }
 
     #[test]
     fn components_that_ccnx_cannot_express_are_refused() {
-        let refused = |canonical: &[u8]| encode_from_canonical(canonical, &mut Vec::new()).unwrap_err();
+        let refused = |canonical: &[u8]| write_canonical(canonical, &mut Vec::new()).unwrap_err();
         let digest = [8, 1, b'a', 1, 2, 0xaa, 0xbb];
         assert_eq!(refused(&digest), DecodeError::new("Component", 3, Rule::UnexpectedType(1)));
         assert_eq!(refused(&[8, 2, b'a']).rule, Rule::Truncated { missing: 1 });

@@ -9,6 +9,7 @@
 mod backend;
 mod row;
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -74,29 +75,42 @@ pub(crate) struct Contents {
 
 /// The index cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("index: {0}")]
-pub struct IndexError(String);
-
-impl IndexError {
-    pub(crate) fn io(error: &std::io::Error) -> Self {
-        failed(error)
-    }
+pub enum IndexError {
+    /// The database failed.
+    #[error("index: {0}")]
+    Database(#[source] Box<redb::Error>),
+    /// The file system failed.
+    #[error("index: {0}")]
+    Io(#[from] io::Error),
+    /// It does not say up to where it is true.
+    #[error("index: broken checkpoint")]
+    Checkpoint,
+    /// It says of an object what cannot be.
+    #[error("index: broken row")]
+    Row,
+    /// What was checked when it was opened is not so any more.
+    #[error("index: damaged while it was open")]
+    Damaged,
+    /// It is not open.
+    #[error("index: not open")]
+    Closed,
 }
 
-fn failed(error: impl std::fmt::Display) -> IndexError {
-    IndexError(error.to_string())
+/// The database failed.
+fn failed(error: impl Into<redb::Error>) -> IndexError {
+    IndexError::Database(Box::new(error.into()))
 }
 
 impl Index {
     /// Opens the index, or makes an empty one.
     pub(crate) fn open(disk: &Arc<dyn Disk>) -> Result<Self, IndexError> {
         let database = Some(open_database(disk)?);
-        disk.sync_folder().map_err(failed)?;
+        disk.sync_folder()?;
         Ok(Index { database, has_failed: false })
     }
 
     fn database(&self) -> Result<&Database, IndexError> {
-        self.database.as_ref().ok_or_else(|| failed("not open"))
+        self.database.as_ref().ok_or(IndexError::Closed)
     }
 
     /// Reads everything.
@@ -112,9 +126,7 @@ impl Index {
             Err(error) => return Err(failed(error)),
         };
         if let Some(bytes) = meta.get(CHECKPOINT).map_err(failed)? {
-            let checkpoint =
-                row::read_checkpoint(bytes.value()).ok_or_else(|| failed("broken checkpoint"))?;
-            contents.checkpoint = Some(checkpoint);
+            contents.checkpoint = Some(row::read_checkpoint(bytes.value()).ok_or(IndexError::Checkpoint)?);
         }
         let objects = match reading.open_table(OBJECTS) {
             Ok(objects) => objects,
@@ -123,7 +135,7 @@ impl Index {
         };
         for entry in objects.iter().map_err(failed)? {
             let (key, value) = entry.map_err(failed)?;
-            let object = row::read_object(key.value(), value.value()).ok_or_else(|| failed("broken row"))?;
+            let object = row::read_object(key.value(), value.value()).ok_or(IndexError::Row)?;
             contents.objects.push(object);
         }
         Ok(contents)
@@ -151,7 +163,7 @@ impl Index {
         }
         // A page that the disk has altered since it was checked may make the library panic.
         let write = AssertUnwindSafe(|| self.try_write(checkpoint, gone, changed));
-        let result = catch_unwind(write).unwrap_or_else(|_| Err(failed("damaged while it was open")));
+        let result = catch_unwind(write).unwrap_or_else(|_| Err(IndexError::Damaged));
         self.has_failed = result.is_err();
         result
     }
@@ -177,14 +189,17 @@ impl Index {
 }
 
 fn open_database(disk: &Arc<dyn Disk>) -> Result<Database, IndexError> {
-    open_file(disk.open(FILE, true).map_err(failed)?, CACHE_BYTES)
+    open_file(disk.open(FILE, true)?, CACHE_BYTES).map_err(failed)
 }
 
 /// A database in this file, with so much memory for its pages.
-pub(crate) fn open_file(file: Arc<dyn DiskFile>, cache_bytes: usize) -> Result<Database, IndexError> {
+pub(crate) fn open_file(
+    file: Arc<dyn DiskFile>,
+    cache_bytes: usize,
+) -> Result<Database, redb::DatabaseError> {
     let mut builder = redb::Builder::new();
     builder.set_cache_size(cache_bytes);
     // All of the index is read at the start anyhow, and the library trusts what it has not checked.
     builder.set_check_integrity_on_open(true);
-    builder.create_with_backend(Backend::new(file)).map_err(failed)
+    builder.create_with_backend(Backend::new(file))
 }

@@ -43,12 +43,12 @@ pub enum ReclaimError {
     Io(#[from] io::Error),
     /// The database failed.
     #[error("{0}")]
-    Database(String),
+    Database(#[source] redb::Error),
 }
 
 impl ReclaimError {
-    fn database(error: impl fmt::Display) -> Self {
-        ReclaimError::Database(error.to_string())
+    fn database(error: impl Into<redb::Error>) -> Self {
+        ReclaimError::Database(error.into())
     }
 }
 

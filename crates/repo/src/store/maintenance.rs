@@ -169,7 +169,7 @@ impl Store {
     pub(super) fn checkpoint_index(&mut self) -> Result<(), IndexError> {
         // What was deleted before the checkpoint is not mentioned again behind it, so its holes must be there
         // by then.
-        self.sync_holes().map_err(|error| IndexError::io(&error))?;
+        self.sync_holes()?;
         let checkpoint = self.checkpoint_now();
         let rows: Vec<Row> = self
             .unindexed
@@ -184,7 +184,7 @@ impl Store {
             let written = index.write(&disk, &checkpoint, &gone, &rows);
             (index, written)
         };
-        let (index, written) = self.on_disk(write).map_err(|error| IndexError::io(&error))?;
+        let (index, written) = self.on_disk(write)?;
         self.index = index;
         written?;
         self.unindexed.dirty.clear();

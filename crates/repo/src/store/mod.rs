@@ -98,7 +98,7 @@ pub struct StoreKeys {
 pub enum OpenError {
     /// Another process has it.
     #[error("{0}")]
-    InUse(String),
+    InUse(#[source] io::Error),
     /// Some of its volumes live in a cold tier, which was not given with the folder.
     #[error("volumes of it live in a cold tier: open it with `repository.cold` as before")]
     Cold,

@@ -52,7 +52,7 @@ impl Store {
         keys: StoreKeys,
     ) -> Result<(Self, Recovery), OpenError> {
         let lock = disk.lock(&config.holder).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => OpenError::InUse(error.to_string()),
+            io::ErrorKind::WouldBlock => OpenError::InUse(error),
             _ => OpenError::Io(error),
         })?;
         // Without them, objects that are only elsewhere would count as lost.

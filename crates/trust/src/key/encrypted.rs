@@ -10,18 +10,14 @@ use aws_lc_rs::cipher::{
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::{pbkdf2, rand};
 
-use super::PrivateKey;
 use super::der::{self, Reader, oid};
-use crate::error::KeyError;
+use super::{KeyKind, PrivateKey};
+use crate::error::{KeyError, MAX_PBKDF2_ROUNDS, UnsupportedEncryption, UnsupportedKey};
 
 const WHAT: &str = "encrypted private key (PKCS#8, PBES2)";
 
 /// Rounds of PBKDF2 for keys we write: about a tenth of a second.
 const ROUNDS: u32 = 200_000;
-
-/// The most rounds we are ready to compute for a key we read: some seconds. A file that asks for more wants
-/// to keep us busy.
-const MAX_ROUNDS: u64 = 10_000_000;
 
 const SALT_BYTES: usize = 16;
 
@@ -33,6 +29,16 @@ struct Scheme<'a> {
     key_bytes: usize,
     initial: &'a [u8],
     encrypted: &'a [u8],
+}
+
+impl PrivateKey {
+    /// Opens a key in DER PKCS#8 that is encrypted under a passphrase (PBES2 with AES-CBC).
+    ///
+    /// # Errors
+    /// The wrong passphrase; encryption or a key of a kind that is not supported.
+    pub fn from_encrypted_pkcs8(bytes: &[u8], passphrase: &[u8]) -> Result<Self, KeyError> {
+        decrypt(bytes, passphrase)
+    }
 }
 
 /// Opens an EncryptedPrivateKeyInfo.
@@ -69,8 +75,8 @@ pub(crate) fn decrypt(encrypted: &[u8], passphrase: &[u8]) -> Result<PrivateKey,
 /// The system gives no randomness; an HMAC secret has no such form.
 pub(crate) fn encrypt(key: &PrivateKey, passphrase: &[u8]) -> Result<Vec<u8>, KeyError> {
     const AT: KeyError = KeyError::Library("encrypting a key");
-    if key.kind() == super::KeyKind::Hmac {
-        return Err(KeyError::Unsupported("an encrypted HMAC secret".into()));
+    if key.kind() == KeyKind::Hmac {
+        return Err(KeyError::Unsupported(UnsupportedKey::EncryptedHmac));
     }
     let (mut salt, mut initial) = ([0u8; SALT_BYTES], [0u8; AES_CBC_IV_LEN]);
     rand::fill(&mut salt).map_err(|_| AT)?;
@@ -93,12 +99,12 @@ fn read(encrypted: &[u8]) -> Result<Scheme<'_>, KeyError> {
     outer.finish()?;
     let mut algorithm = info.inside(der::SEQUENCE)?;
     if algorithm.value(der::OBJECT_IDENTIFIER)? != oid::PBES2 {
-        return Err(KeyError::Encryption("a scheme older than PBES2".into()));
+        return Err(KeyError::Encryption(UnsupportedEncryption::Scheme));
     }
     let mut parameters = algorithm.inside(der::SEQUENCE)?;
     let mut derivation = parameters.inside(der::SEQUENCE)?;
     if derivation.value(der::OBJECT_IDENTIFIER)? != oid::PBKDF2 {
-        return Err(KeyError::Encryption("a key derivation other than PBKDF2".into()));
+        return Err(KeyError::Encryption(UnsupportedEncryption::KeyDerivation));
     }
     let mut derivation = derivation.inside(der::SEQUENCE)?;
     let salt = derivation.value(der::OCTET_STRING)?;
@@ -112,26 +118,21 @@ fn read(encrypted: &[u8]) -> Result<Scheme<'_>, KeyError> {
         Some(_) => match derivation.inside(der::SEQUENCE)?.value(der::OBJECT_IDENTIFIER)? {
             oid::HMAC_WITH_SHA1 => pbkdf2::PBKDF2_HMAC_SHA1,
             oid::HMAC_WITH_SHA256 => pbkdf2::PBKDF2_HMAC_SHA256,
-            _ => {
-                return Err(KeyError::Encryption(
-                    "PBKDF2 with another function than HMAC-SHA1 or -SHA256".into(),
-                ));
-            }
+            _ => return Err(KeyError::Encryption(UnsupportedEncryption::PseudoRandomFunction)),
         },
     };
     let mut cipher = parameters.inside(der::SEQUENCE)?;
     let key_bytes = match cipher.value(der::OBJECT_IDENTIFIER)? {
         oid::AES_128_CBC => 16,
         oid::AES_256_CBC => 32,
-        _ => return Err(KeyError::Encryption("a cipher other than AES-CBC".into())),
+        _ => return Err(KeyError::Encryption(UnsupportedEncryption::Cipher)),
     };
     let initial = cipher.value(der::OCTET_STRING)?;
+    let refused = KeyError::Encryption(UnsupportedEncryption::Rounds(rounds));
     let rounds = match rounds {
-        1..=MAX_ROUNDS => u32::try_from(rounds).ok().and_then(NonZeroU32::new),
-        _ => None,
+        1..=MAX_PBKDF2_ROUNDS => u32::try_from(rounds).ok().and_then(NonZeroU32::new).ok_or(refused)?,
+        _ => return Err(refused),
     };
-    let rounds =
-        rounds.ok_or_else(|| KeyError::Encryption("more rounds of PBKDF2 than we compute".into()))?;
     Ok(Scheme { salt, rounds, pseudo_random, key_bytes, initial, encrypted: info.value(der::OCTET_STRING)? })
 }
 

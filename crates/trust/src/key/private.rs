@@ -15,7 +15,7 @@ use super::der::{self, Reader, oid};
 use super::public::write_spki;
 use super::{KeyKind, PublicKey};
 use crate::digest::sha256;
-use crate::error::{KeyError, SignError};
+use crate::error::{KeyError, SignError, UnsupportedKey};
 
 const WHAT: &str = "private key (PKCS#8, PKCS#1 or SEC1)";
 
@@ -61,7 +61,7 @@ impl PrivateKey {
             3072 => KeySize::Rsa3072,
             4096 => KeySize::Rsa4096,
             8192 => KeySize::Rsa8192,
-            _ => return Err(KeyError::Unsupported(format!("an RSA key of {bits} bits"))),
+            _ => return Err(KeyError::Unsupported(UnsupportedKey::RsaBits(bits))),
         };
         let pair = RsaKeyPair::generate(size).map_err(|_| KeyError::Library("making a key"))?;
         Ok(PrivateKey(Arc::new(Secret::Rsa(pair))))
@@ -145,14 +145,6 @@ impl PrivateKey {
         }
     }
 
-    /// Opens a key in DER PKCS#8 that is encrypted under a passphrase (PBES2 with AES-CBC).
-    ///
-    /// # Errors
-    /// The wrong passphrase; encryption or a key of a kind that is not supported.
-    pub fn from_encrypted_pkcs8(bytes: &[u8], passphrase: &[u8]) -> Result<Self, KeyError> {
-        super::encrypted::decrypt(bytes, passphrase)
-    }
-
     /// The algorithm.
     pub fn kind(&self) -> KeyKind {
         match &*self.0 {
@@ -172,9 +164,7 @@ impl PrivateKey {
             Secret::Ecdsa(pair) => pair.public_key().as_ref(),
             Secret::Ed25519(pair) => pair.public_key().as_ref(),
             Secret::Rsa(pair) => pair.public_key().as_ref(),
-            Secret::Hmac { .. } => {
-                return Err(KeyError::Unsupported("a public key for an HMAC secret".into()));
-            }
+            Secret::Hmac { .. } => return Err(KeyError::Unsupported(UnsupportedKey::PublicHmac)),
         };
         PublicKey::from_spki(&write_spki(self.kind(), own_form))
     }
@@ -258,9 +248,7 @@ fn kind_in(bytes: &[u8]) -> Result<Form, KeyError> {
                 oid::RSA_ENCRYPTION => Ok(Form::Pkcs8(KeyKind::Rsa)),
                 oid::ED25519 => Ok(Form::Pkcs8(KeyKind::Ed25519)),
                 oid::EC_PUBLIC_KEY => Ok(Form::Pkcs8(KeyKind::EcdsaP256)),
-                other => {
-                    Err(KeyError::Unsupported(format!("a key with the algorithm identifier {other:02x?}")))
-                }
+                other => Err(KeyError::Unsupported(UnsupportedKey::Algorithm(other.to_vec()))),
             }
         }
         (Some(der::INTEGER), 0) => Ok(Form::Pkcs1),

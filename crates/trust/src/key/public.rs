@@ -8,7 +8,7 @@ use aws_lc_rs::signature::{self, ParsedPublicKey, VerificationAlgorithm};
 use super::KeyKind;
 use super::der::{self, Reader, oid};
 use crate::digest::sha256;
-use crate::error::KeyError;
+use crate::error::{KeyError, UnsupportedKey};
 
 const WHAT: &str = "public key (SubjectPublicKeyInfo)";
 
@@ -47,7 +47,7 @@ impl PublicKey {
             KeyKind::Rsa | KeyKind::Hmac => rsa,
         };
         let parsed = ParsedPublicKey::new(algorithm, key).map_err(|_| match kind {
-            KeyKind::Rsa => KeyError::Unsupported("an RSA key of this size".into()),
+            KeyKind::Rsa => KeyError::Unsupported(UnsupportedKey::RsaSize),
             _ => KeyError::Malformed(WHAT),
         })?;
         Ok(PublicKey { kind, spki: spki.into(), parsed: Arc::new(parsed) })
@@ -100,15 +100,11 @@ fn open_spki(spki: &[u8]) -> Result<(KeyKind, &[u8]), KeyError> {
         oid::EC_PUBLIC_KEY if algorithm.peek() == Some(der::OBJECT_IDENTIFIER) => {
             match algorithm.value(der::OBJECT_IDENTIFIER)? {
                 oid::P256 => KeyKind::EcdsaP256,
-                _ => return Err(KeyError::Unsupported("an elliptic curve other than P-256".into())),
+                _ => return Err(KeyError::Unsupported(UnsupportedKey::Curve)),
             }
         }
-        oid::EC_PUBLIC_KEY => {
-            return Err(KeyError::Unsupported("a curve given by its parameters and not by its name".into()));
-        }
-        other => {
-            return Err(KeyError::Unsupported(format!("a key with the algorithm identifier {other:02x?}")));
-        }
+        oid::EC_PUBLIC_KEY => return Err(KeyError::Unsupported(UnsupportedKey::CurveParameters)),
+        other => return Err(KeyError::Unsupported(UnsupportedKey::Algorithm(other.to_vec()))),
     };
     let bits = info.value(der::BIT_STRING)?;
     info.finish()?;

@@ -40,10 +40,12 @@ fn print_json(rows: &[Row]) -> io::Result<()> {
     output::line(format_args!("[\n{}\n]", lines.join(",\n")))
 }
 
-fn number(value: f64) -> String {
+/// With three digits that count at least, if it is not next to nothing.
+pub(super) fn number(value: f64) -> String {
     match value {
         value if value >= 1000.0 => format!("{value:.0}"),
         value if value >= 10.0 => format!("{value:.1}"),
-        value => format!("{value:.3}"),
+        value if value >= 1.0 => format!("{value:.3}"),
+        value => format!("{value:.4}"),
     }
 }

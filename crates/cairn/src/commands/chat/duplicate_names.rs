@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use packet::name::name_in_dialect;
 use packet::{Dialect, Name};
 
-use super::wire::is_coming;
+use super::names::is_coming;
 
 /// Gives the second of one name a number, and the third.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use packet::time::{Duration, Instant};
 use packet::{Component, Name};
 
+use super::names::{MAX_TOLD_BYTES, is_coming};
 use super::vector::{MAX_MEMBERS, StateVector};
-use super::wire::is_coming;
 
 /// Members of one name that count, the last that came: each time somebody comes again it is as another
 /// member.
@@ -16,10 +16,6 @@ const MAX_COMINGS: usize = 8;
 
 /// How long somebody must have been silent to make room for somebody else who was heard.
 const MAX_IDLE: Duration = Duration::from_secs(600);
-
-/// Bytes of the names that a vector tells of: with their numbers, a signature and the name of the room they
-/// fit into a packet.
-pub(super) const MAX_TOLD_BYTES: usize = 4000;
 
 /// Messages of one member that are asked for in one go, several of which may be under way.
 const MAX_CLAIMS: usize = 4;

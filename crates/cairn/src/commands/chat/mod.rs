@@ -2,6 +2,7 @@
 
 mod duplicate_names;
 mod members;
+mod names;
 mod publishers;
 mod sync;
 mod vector;
@@ -198,11 +199,11 @@ impl ChatArguments {
             }
         };
         let unix = Clock::start().unix();
-        let mut own_prefix = wire::with_coming(dialect, &member, unix, &mut random)?;
+        let mut own_prefix = names::with_coming(dialect, &member, unix, &mut random)?;
         for component in self.room.name.components() {
             own_prefix = own_prefix.with(component)?;
         }
-        let sync_prefix = wire::vector_prefix(dialect, &self.room.name)?;
+        let sync_prefix = names::vector_prefix(dialect, &self.room.name)?;
         let (wire, mut client) = self.connect_in(dialect, &mut random)?;
         if !self.keep_strategy {
             set_multicast(&mut client, &sync_prefix)?;
@@ -295,7 +296,7 @@ impl Room<'_> {
             && let Some(NewMessages { member, first, last }) = self.sync.poll_new_messages()
         {
             for number in first..=last {
-                let name = wire::with_number(self.arguments.room.dialect, &member, number)?;
+                let name = names::with_number(self.arguments.room.dialect, &member, number)?;
                 let message = Some(Message { member: member.clone(), number });
                 self.ask(PendingFetch { name, attempts_left: ATTEMPTS, message })?;
             }
@@ -320,7 +321,7 @@ impl Room<'_> {
         }
         let number = self.sync.publish(now);
         let text = line.get(..end).unwrap_or(line);
-        let name = wire::with_number(self.arguments.room.dialect, &self.own_prefix, number)?;
+        let name = names::with_number(self.arguments.room.dialect, &self.own_prefix, number)?;
         let data = self.wire.message(name, text, self.client.connection().clock().unix())?;
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         said.insert(number, data);

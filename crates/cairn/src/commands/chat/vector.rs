@@ -6,7 +6,7 @@ use packet::ndn::tlv::{self, Reader};
 use packet::ndn::types;
 use packet::{DecodeError, Dialect, Name, Rule};
 
-use super::wire::can_be_member;
+use super::names::can_be_member;
 
 const STATE_VECTOR: u32 = 201;
 const ENTRY: u32 = 202;

@@ -57,10 +57,10 @@ impl OriginArguments {
         let mapping = Mapping::new(&self.url, self.prefix.clone()).map_err(ToolError::other)?;
         let mut config = OriginConfig::new(mapping, self.signing.signer()?);
         config.usual_freshness = std::time::Duration::from_nanos(self.freshness.as_nanos());
-        let usual = config.limits.kept_bytes.min(node::default_memory_bytes() / 2);
-        config.limits.kept_bytes = self.max_kept.unwrap_or(usual);
-        let usual = config.limits.object_bytes.min(config.limits.kept_bytes / 2);
-        config.limits.object_bytes = self.max_object.unwrap_or(usual);
+        let usual = config.limits.max_kept_bytes.min(node::default_memory_bytes() / 2);
+        config.limits.max_kept_bytes = self.max_kept.unwrap_or(usual);
+        let usual = config.limits.max_object_bytes.min(config.limits.max_kept_bytes / 2);
+        config.limits.max_object_bytes = self.max_object.unwrap_or(usual);
         let client = self.connect.client_as(&self.signing)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {

@@ -135,16 +135,18 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn a_profile_that_could_not_be_written_is_refused_before_anything_is_measured() {
         assert!(look_for_room(Path::new("/nosuch/profile.toml")).is_err());
-        let file = std::env::temp_dir().join(format!("cairn-profile-{}", std::process::id()));
+        let folder = TestFolder::new("profile");
+        let file = folder.join("profile.toml");
         assert!(look_for_room(&file).is_ok() && !file.exists(), "it leaves nothing");
         std::fs::write(&file, "x").unwrap();
         assert!(look_for_room(&file).is_ok());
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "x");
-        std::fs::remove_file(&file).unwrap();
     }
 }

@@ -441,6 +441,7 @@ impl ContentStore {
     }
 
     /// All entries, in no particular order.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Cached> {
         self.entries.iter().map(|(_, entry)| entry)
     }
@@ -507,6 +508,7 @@ impl ContentStore {
     fn discard(&mut self, index: &mut HashIndex, id: u32) {
         self.tree.remove(&mut self.entries, id);
         let Some(entry) = self.entries.get(id) else { return };
+        debug_assert!(!entry.data.holds_canonical_name(), "it held memory that nobody counted");
         index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
         self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
         self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;

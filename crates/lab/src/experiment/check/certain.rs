@@ -3,9 +3,10 @@
 
 use super::concerned::overlap;
 use super::limits::{
-    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, is_all_finished, is_whole, measured,
+    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, is_all_finished, is_whole, longest,
+    measured,
 };
-use super::relation::{longest, pings};
+use super::relation::pings;
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::{Activity, ContentPlan, NodeIndex, Plan, Workload};
 

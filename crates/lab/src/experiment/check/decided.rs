@@ -1,7 +1,8 @@
 //! Bounds of statements that are decided before anything runs: by what a measure can be, and by how it must
 //! stand to another.
 
-use super::limits::{Limit, limits};
+use super::all_limits::limits;
+use super::limits::Limit;
 use super::relation::{Range, Relation, is_less, is_strict, least_begun, range, relation};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;

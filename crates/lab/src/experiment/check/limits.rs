@@ -1,9 +1,7 @@
 //! What a measure comes to in any run that counts, whatever a forwarder does: by the work that is ordered and
 //! the gates, by what processors have, by what links carry, and by how long a way is.
 
-use super::certain;
 use super::concerned::overlap;
-use super::relation::{is_value, longest};
 use super::shortest_path;
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::{
@@ -23,32 +21,14 @@ pub(super) struct Limit {
     pub(super) instead: String,
 }
 
-/// All limits of a measure that follow from the plan.
-pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Limit> {
-    if !is_value(plan, measure) {
-        return Vec::new();
-    }
-    let list = [
-        of_ordered_work(plan, measure),
-        certain::of_times(plan, measure),
-        certain::of_lifetime(plan, measure),
-        certain::of_size(plan, measure),
-        certain::of_headers(plan, measure, is_virtual),
-        certain::of_retransmissions(plan, measure),
-        certain::of_passing(plan, measure, is_virtual),
-        of_loss(plan, measure),
-        of_time(plan, measure),
-        of_processor(plan, measure, is_virtual),
-        of_watched_link(plan, measure, is_virtual),
-        of_links_of_clients(plan, measure, is_virtual),
-        of_way(plan, measure),
-    ];
-    list.into_iter().flatten().collect()
-}
-
 /// The workloads that are measured by that name.
 pub(super) fn measured<'a>(plan: &'a Plan, name: &'a str) -> impl Iterator<Item = &'a Workload> + Clone {
     plan.workloads.iter().filter(move |workload| workload.measured_as() == name)
+}
+
+/// Seconds from when a workload begins until the run ends.
+pub(super) fn longest(plan: &Plan, workload: &Workload) -> f64 {
+    plan.schedule.duration_ns.saturating_sub(workload.start_ns) as f64 / 1e9
 }
 
 /// How many transfers a workload is told to make, where that is a number.
@@ -92,7 +72,7 @@ pub(super) fn is_all_finished(plan: &Plan, name: &str) -> bool {
 }
 
 /// Transfers of which the gate lets some number be left, and no more.
-fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
+pub(super) fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let (all, left) = may_be_left(plan, &measure.subject)?;
     let (own, open) = (all as f64, left as f64);
     // Of a part of the run that is measured, nothing is left but what is left of the whole.
@@ -131,7 +111,7 @@ const MAX_LOSS: f64 = 95.0;
 /// Losses of links that leave such an answer, with no event and no flood beside.
 const SMALL_LOSS: f64 = 0.1;
 
-fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
+pub(super) fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
     measured(plan, &measure.subject).next().filter(|_| measure.quantity == "loss")?;
     let is_attacked = plan
         .workloads
@@ -151,7 +131,7 @@ fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
 }
 
 /// What takes longer than the run is not finished in it.
-fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
+pub(super) fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
     if measure.quantity != "duration" {
         return None;
     }
@@ -167,7 +147,7 @@ fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
 /// Cores that a forwarder may keep busy which is not bound to one, and the server beside it.
 const MAX_CORES: f64 = 8.0;
 
-fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
+pub(super) fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
     let has_one = is_virtual || plan.software == Software::Cairn && node.server.is_none();
     let cores = if has_one { 1.0 } else { MAX_CORES };
@@ -215,7 +195,7 @@ fn has_bucket(plan: &Plan, place: LinkIndex) -> bool {
     plan.links.get(place).is_some_and(|link| link.simulated.token_bucket)
 }
 
-fn of_watched_link(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
+pub(super) fn of_watched_link(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
     let watched = node.watch?;
     // Of a load of at most 100 % it is told elsewhere.
@@ -289,7 +269,7 @@ pub(super) fn each_once<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a C
 }
 
 /// What comes to clients by the links of their nodes, where no store of theirs holds it already.
-fn of_links_of_clients(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
+pub(super) fn of_links_of_clients(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let mut most = 0.0;
     measured(plan, &measure.subject).next()?;
     for workload in measured(plan, &measure.subject) {
@@ -342,7 +322,7 @@ pub(super) fn faster_by_buckets(plan: &Plan, content: &ContentPlan, at: NodeInde
 }
 
 /// There and back over the shortest way, for whom no store on the way can answer.
-fn of_way(plan: &Plan, measure: &Measure) -> Option<Limit> {
+pub(super) fn of_way(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let in_unit = match measure.quantity.as_str() {
         "rtt" => 1e6,
         "duration" => 1e9,

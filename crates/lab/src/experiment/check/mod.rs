@@ -2,6 +2,7 @@
 //! some result confirms each statement and some result contradicts it, and the backend can carry it out.
 
 mod alike;
+mod all_limits;
 mod amounts;
 mod asks_otherwise;
 pub(crate) mod by_construction;

@@ -1,7 +1,7 @@
 //! What must hold between measures, and of each, whatever a run brings: by arithmetic, and by what the file
 //! asks for.
 
-use super::limits::is_all_finished;
+use super::limits::{is_all_finished, longest};
 use super::measured::is_drawn_out;
 use crate::experiment::measure::{Measure, NODE_SERIES};
 use crate::experiment::plan::{Activity, Change, Plan, Workload};
@@ -248,8 +248,3 @@ pub(super) fn least_begun(plan: &Plan, measure: &Measure) -> Option<f64> {
 
 /// What real workloads take to be stopped.
 const STOPPING_S: f64 = 5.0;
-
-/// Seconds from when a workload begins until the run ends.
-pub(super) fn longest(plan: &Plan, workload: &Workload) -> f64 {
-    plan.schedule.duration_ns.saturating_sub(workload.start_ns) as f64 / 1e9
-}

@@ -2,6 +2,7 @@
 
 use packet::Dialect;
 
+use super::link_keys::LinkKeys;
 use super::ndnlp;
 use super::network::{Joined, Shape};
 use crate::experiment::model::{self, File};
@@ -9,20 +10,6 @@ use crate::experiment::plan::{CoDelPlan, LinkKind, LinkPlan, Links, SharedPlan, 
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
 use crate::experiment::units::{Share, Size, Span};
-
-/// What is said of a link itself, and of all.
-#[derive(Clone, Copy)]
-pub(super) struct LinkKeys<'a> {
-    own: Option<&'a model::Link>,
-    defaults: Option<&'a model::Link>,
-}
-
-impl LinkKeys<'_> {
-    /// What is said of the link itself, or else of all.
-    pub(super) fn of<T>(self, key: impl Fn(&model::Link) -> Option<T>) -> Option<T> {
-        self.own.and_then(&key).or_else(|| self.defaults.and_then(&key))
-    }
-}
 
 /// The links of a file, complete.
 pub(super) fn links(file: &File, shape: &Shape, dialect: Dialect, f: &mut Findings) -> Links {

@@ -3,6 +3,7 @@
 mod arrivals;
 pub(super) mod choice;
 mod contents;
+mod link_keys;
 mod links;
 mod named_workload;
 mod ndnlp;

@@ -4,7 +4,7 @@ use link::v1::Timings;
 use packet::Dialect;
 use packet::time::Duration;
 
-use super::links::LinkKeys;
+use super::link_keys::LinkKeys;
 use crate::experiment::model::Acknowledgement;
 use crate::experiment::plan::{LinkKind, LinkPlan, Ndnlp1Plan};
 use crate::experiment::problem::suggest;

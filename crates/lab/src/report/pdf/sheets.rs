@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::document::Document;
-use crate::figure::text::{is_missing, width, wrap};
+use crate::figure::font::is_missing;
+use crate::figure::text::{width, wrap};
 use crate::figure::{Anchor, Drawing, Paint, Point, Shape, Style, Weight};
 
 /// A4, in points.

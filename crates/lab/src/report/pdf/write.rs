@@ -9,8 +9,8 @@ use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 
 use super::sheets::{Mark, extent};
+use crate::figure::font::{face, file, glyph, is_missing};
 use crate::figure::palette::SHADE;
-use crate::figure::text::{face, file, glyph, is_missing};
 use crate::figure::{Drawing, Paint, Point, Shape, Style, Weight};
 
 /// The fonts, their names within the file and as people know them.

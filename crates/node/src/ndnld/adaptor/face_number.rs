@@ -10,6 +10,7 @@ use packet::ccnx::pdu::EMPTY_PDU;
 use packet::ccnx::{ContentObjectView, InterestFields, Ticks, message_len};
 use packet::{Component, Interest, Name};
 use socket2::Socket;
+use system::is_try_again;
 use trust::ccnx::CcndRequest;
 
 use super::Forwarder;
@@ -37,7 +38,7 @@ pub(super) fn learn(stream: OwnedFd, forwarder: &Forwarder, now: Ticks) -> io::R
         let len = match stream.read(&mut piece) {
             Ok(0) => return Err(io::Error::other("the forwarder has closed the connection")),
             Ok(len) => len,
-            Err(error) if is_silence(error.kind()) => 0,
+            Err(error) if is_try_again(&error) => 0,
             Err(error) => return Err(error),
         };
         came.extend_from_slice(piece.get(..len).unwrap_or_default());
@@ -70,9 +71,4 @@ fn discovery(forwarder: &Forwarder, now: Ticks) -> io::Result<Interest> {
     let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
     let request = CcndRequest::Prefix(Verb::SelfReg, entry);
     forwarder.signer.ccnd_request(&forwarder.ccnd_id, request, now, fields).map_err(io::Error::other)
-}
-
-/// Whether nothing came within the time that a read may take.
-fn is_silence(error: io::ErrorKind) -> bool {
-    matches!(error, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }

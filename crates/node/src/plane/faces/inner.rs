@@ -44,7 +44,7 @@ impl DataPlane {
             self.source_of(token).map_or(Ok(()), |(port, flags)| self.sockets.watch(port, token, flags));
         if let Err(error) = watched {
             self.destroy_face(id, &error.to_string());
-            return Err(CreateFaceError::Socket(error.to_string()));
+            return Err(CreateFaceError::Socket(error));
         }
         Ok(id)
     }

@@ -16,7 +16,7 @@ use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, DoublingWait, LinkType};
 use rustix::event::epoll;
-use socket2::{Domain, Protocol, Socket as RawSocket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
@@ -34,7 +34,8 @@ use crate::plane::{DataPlane, Settings, Token};
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
-use crate::transport::stream::{Socket, Stream};
+use crate::transport::stream::Stream;
+use crate::transport::stream_socket::StreamSocket;
 use crate::transport::websocket::WebSocket;
 
 /// How long a connection may take to come about.
@@ -453,17 +454,17 @@ pub(in crate::plane) struct NewStreamFace {
 /// The far end of a connection.
 pub(in crate::plane) enum Peer {
     /// It came to us.
-    Came(Socket),
+    Came(StreamSocket),
     /// It came to us and speaks WebSocket.
-    Browser(Socket),
+    Browser(StreamSocket),
     /// We go there.
     At(StreamTarget),
 }
 
-fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
+fn begin_connecting(target: &StreamTarget) -> io::Result<StreamSocket> {
     match target {
         StreamTarget::Tcp(address) => {
-            let socket = RawSocket::new(Domain::for_address(*address), Type::STREAM, Some(Protocol::TCP))?;
+            let socket = Socket::new(Domain::for_address(*address), Type::STREAM, Some(Protocol::TCP))?;
             socket.set_nonblocking(true)?;
             socket.set_tcp_nodelay(true)?;
             options::notice_dead_peers(&socket)?;
@@ -472,20 +473,20 @@ fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
                 Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
                 Err(error) => return Err(error),
             }
-            Ok(Socket::Tcp(socket.into()))
+            Ok(StreamSocket::Tcp(socket.into()))
         }
         StreamTarget::Unix(path) => {
-            let socket = RawSocket::new(Domain::UNIX, Type::STREAM, None)?;
+            let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
             socket.set_nonblocking(true)?;
             socket.connect(&socket2::SockAddr::unix(path)?)?;
-            Ok(Socket::Unix(socket.into()))
+            Ok(StreamSocket::Unix(socket.into()))
         }
     }
 }
 
-fn local_uri(socket: &Socket) -> io::Result<FaceUri> {
+fn local_uri(socket: &StreamSocket) -> io::Result<FaceUri> {
     match socket {
-        Socket::Tcp(socket) => Ok(FaceUri::Tcp(socket.local_addr()?)),
-        Socket::Unix(socket) => Ok(FaceUri::FileDescriptor(socket.as_raw_fd().unsigned_abs().into())),
+        StreamSocket::Tcp(socket) => Ok(FaceUri::Tcp(socket.local_addr()?)),
+        StreamSocket::Unix(socket) => Ok(FaceUri::FileDescriptor(socket.as_raw_fd().unsigned_abs().into())),
     }
 }

@@ -47,7 +47,7 @@ impl DataPlane {
             FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), request),
             other => Err(UnsupportedFace::Scheme(other.scheme()).into()),
         }?;
-        self.face_status(id).ok_or_else(failed_at_once)
+        self.face_status(id).ok_or(CreateFaceError::FailedAtOnce)
     }
 
     fn create_datagram_face(
@@ -148,7 +148,7 @@ impl DataPlane {
                 persistency: request.persistency,
                 peer: Peer::At(target),
             })
-            .map_err(|error| CreateFaceError::Socket(error.to_string()))?;
+            .map_err(CreateFaceError::Socket)?;
         match self.update_face(id, request.changes) {
             Ok(_) => Ok(id),
             Err(error) => {
@@ -157,7 +157,7 @@ impl DataPlane {
                     UpdateFaceError::Conflict { conflicts, .. } => {
                         UnsupportedFace::Settings(conflicts).into()
                     }
-                    UpdateFaceError::NoFace(_) => failed_at_once(),
+                    UpdateFaceError::NoFace(_) => CreateFaceError::FailedAtOnce,
                     UpdateFaceError::ShuttingDown => CreateFaceError::ShuttingDown,
                 })
             }
@@ -302,11 +302,6 @@ impl DataPlane {
             repositories: Vec::new(),
         }
     }
-}
-
-/// Why a face was not made that was there for a moment.
-fn failed_at_once() -> CreateFaceError {
-    CreateFaceError::Socket("the connection failed at once".to_owned())
 }
 
 /// Refuses addresses behind which there is nobody, or everybody.

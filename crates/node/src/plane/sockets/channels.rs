@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use packet::{Dialect, LinkType};
 use rustix::event::epoll;
-use socket2::{Domain, Protocol, Socket as RawSocket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{FacePersistency, FaceUri};
 use crate::origin::{Origin, scope_of};
@@ -21,7 +21,7 @@ use crate::socket_path;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::{EthernetChannel, GROUP};
-use crate::transport::stream::Socket;
+use crate::transport::stream_socket::StreamSocket;
 use crate::transport::websocket;
 
 /// A socket that connections are accepted from.
@@ -106,7 +106,7 @@ impl Listener {
         matches!(self.socket, ListeningSocket::WebSocket(_))
     }
 
-    pub(in crate::plane) fn accept(&self) -> io::Result<(Socket, FaceUri)> {
+    pub(in crate::plane) fn accept(&self) -> io::Result<(StreamSocket, FaceUri)> {
         match &self.socket {
             ListeningSocket::Tcp(listener) | ListeningSocket::WebSocket(listener) => {
                 let (socket, remote) = listener.accept()?;
@@ -118,20 +118,20 @@ impl Listener {
                     true => FaceUri::WebSocketClient(remote),
                     false => FaceUri::Tcp(remote),
                 };
-                Ok((Socket::Tcp(socket), remote))
+                Ok((StreamSocket::Tcp(socket), remote))
             }
             ListeningSocket::Unix(listener) => {
                 let (socket, _) = listener.accept()?;
                 socket.set_nonblocking(true)?;
                 let remote = FaceUri::FileDescriptor(socket.as_raw_fd().unsigned_abs().into());
-                Ok((Socket::Unix(socket), remote))
+                Ok((StreamSocket::Unix(socket), remote))
             }
         }
     }
 }
 
 fn listen(local: SocketAddr) -> io::Result<TcpListener> {
-    let socket = RawSocket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
+    let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
     if local.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -224,12 +224,12 @@ impl DataPlane {
                 Ok((socket, remote)) => {
                     has_worked = true;
                     let local = match &socket {
-                        Socket::Tcp(socket) => match (socket.local_addr(), listener.is_websocket()) {
+                        StreamSocket::Tcp(socket) => match (socket.local_addr(), listener.is_websocket()) {
                             (Ok(local), true) => FaceUri::WebSocket(local),
                             (Ok(local), false) => FaceUri::Tcp(local),
                             (Err(_), _) => listener.uri.clone(),
                         },
-                        Socket::Unix(_) => listener.uri.clone(),
+                        StreamSocket::Unix(_) => listener.uri.clone(),
                     };
                     let peer =
                         if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };

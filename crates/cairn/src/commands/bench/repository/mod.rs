@@ -17,6 +17,7 @@ use serde_json::json;
 pub(super) use disk::delete_in_parts;
 
 use super::own_folder;
+use super::report::number;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
 
@@ -226,14 +227,6 @@ fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
     };
     let rows: Vec<_> = rows.iter().map(shown).collect();
     output::table(&["what", "measured", "must", "of what is allowed", ""], &rows)
-}
-
-fn number(value: f64) -> String {
-    match value {
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 1.0 => format!("{value:.2}"),
-        value => format!("{value:.4}"),
-    }
 }
 
 #[cfg(test)]

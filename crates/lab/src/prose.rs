@@ -76,8 +76,12 @@ pub fn indented(first: &str, rest: &str, paragraph: &str) -> String {
 
 /// The text with a capital letter and a full stop.
 pub(crate) fn sentence(text: &str) -> String {
-    let text = capitalised(text);
-    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
+    ended(&capitalised(text))
+}
+
+/// The text with a full stop.
+pub(crate) fn ended(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// The text with a capital letter.

@@ -7,7 +7,8 @@ use std::fs;
 
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{
-    Conclusion, Outcome, RunData, conclusion, result_rows, results_markdown, verdicts, write_report,
+    Comparison, Conclusion, Outcome, RunData, conclusion, result_rows, results_markdown, verdicts,
+    write_report,
 };
 use cairn_lab::run::progress::Progress;
 use cairn_lab::run::{Build, Options, RunFolder, derive_anew, execute, resume};
@@ -485,4 +486,59 @@ fn a_repeat_of_another_case_or_of_the_control_is_no_repeat_of_this_one_and_is_no
     }
     derive_anew(&folder).unwrap();
     assert!(!RunData::read(&folder).unwrap().is_damaged);
+}
+
+#[test]
+fn while_somebody_is_at_work_in_a_folder_nobody_is_sent_to_where_he_is_refused() {
+    let row = Row::new("folders-at-work");
+    let mut record = row.folder.record().unwrap();
+    record.complete = false;
+    row.folder.write_record(&record).unwrap();
+    let all_of = |run: &RunData| run.ways_out.join("; ");
+    let summary = || Comparison::of(row.read(), row.read()).summary().join(" ");
+    assert!(summary().contains("cairn lab resume"), "{}", summary());
+    fs::write(row.path("case-01/repeat-02/result.json"), "{").unwrap();
+    assert!(all_of(&row.read()).contains("measure it again with: cairn lab resume"));
+    let held = row.folder.lock().unwrap();
+    let process = format!("somebody is at work on it: process {}", std::process::id());
+    for told in [all_of(&row.read()), summary()] {
+        assert!(told.contains(&process) && !told.contains("resume"), "{told}");
+    }
+    drop(held);
+    assert!(summary().contains("cairn lab resume"), "{}", summary());
+}
+
+#[test]
+fn a_repeat_that_was_changed_is_in_no_number_of_a_comparison() {
+    let row = Row::new("folders-compared");
+    let change = |number: u32| {
+        let place = row.path(&format!("case-01/repeat-0{number}/result.json"));
+        let text = fs::read_to_string(&place).unwrap();
+        assert!(text.contains("\"seconds\": "));
+        fs::write(&place, text.replacen("\"seconds\": ", "\"seconds\": 1", 1)).unwrap();
+    };
+    let whole = row.read();
+    change(2);
+    let comparison = Comparison::of(whole, row.read());
+    let counts: Vec<(u64, u64)> =
+        comparison.pairs.iter().map(|pair| (pair.a.repeats, pair.b.repeats)).collect();
+    assert!(counts.len() > 50 && counts.iter().all(|counts| *counts == (3, 2)), "{counts:?}");
+    let summary = comparison.summary().join(" ");
+    assert!(summary.contains("Repeats that are not as they were left are not compared."), "{summary}");
+    [1, 3].into_iter().for_each(change);
+    let comparison = Comparison::of(row.read(), row.read());
+    assert_eq!((comparison.pairs.len(), comparison.is_incomplete()), (0, true));
+    let summary = comparison.summary().join(" ");
+    assert!(summary.ends_with("No number is left that could be compared."), "{summary}");
+}
+
+#[test]
+fn of_a_run_on_machines_of_their_own_the_file_that_names_them_is_told_with_its_command() {
+    let row = Row::new("folders-hosts");
+    let command = || result_rows(&[row.read()]).remove(0).command;
+    assert!(!command().contains("--hosts"), "{}", command());
+    fs::write(row.path("hosts.toml"), "").unwrap();
+    assert!(command().ends_with(" --hosts hosts.toml"), "{}", command());
+    let page = fs::read_to_string(write_report(&row.folder).unwrap()).unwrap();
+    assert_eq!(page.matches("--hosts hosts.toml").count(), 2, "to repeat it, and how it was begun");
 }

@@ -389,6 +389,8 @@ fn a_comparison_says_first_that_plans_differ_and_that_a_side_is_not_valid() {
     };
     // Three files over 5 Mbit/s do not arrive in so short a time.
     let summary = Comparison::of(run("duration = '20 s'"), run("duration = '1.2 s'")).summary();
-    assert!(summary[0].starts_with("Not the same plan: Row: ") && summary[0].contains("duration_ns"));
+    assert!(summary[0].starts_with("Not the same plan: Row: "), "{summary:?}");
+    assert!(summary[0].contains("schedule.duration: 20 s / 1.2 s"), "{summary:?}");
+    assert!(summary.iter().all(|line| line.ends_with('.')), "{summary:?}");
     assert!(summary[1].starts_with("Not valid in B: Row: 1 of 1 repeats: transfers"), "{summary:?}");
 }

@@ -102,6 +102,9 @@ fn three_shares_put_together_give_the_table_and_the_verdicts_of_one_run() {
     assert_eq!(words(&one), ["confirmed"]);
     assert_eq!(words(&other), words(&one));
     assert!(other.record.complete && other.record.cases == one.record.cases);
+    // It is none of its shares, and is done again as one run is.
+    assert!(one.record.command.ends_with(" --on sim --repeats 6"), "{}", one.record.command);
+    assert_eq!(other.record.command, one.record.command);
 }
 
 #[test]

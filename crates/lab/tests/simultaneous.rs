@@ -359,3 +359,71 @@ fn what_is_random_is_held_against_drawn_orders_as_against_the_number_that_they_a
         assert!(clean.why.contains("the interval holds both"), "{}", clean.why);
     }
 }
+
+#[test]
+fn a_chain_tells_each_difference_with_its_interval_in_words_and_as_numbers() {
+    let bound = "\nmore_than = 'q.duration @ clean'\ntimes = 0.3\n";
+    let chain = "\nfalls = ['q.duration @ clean', 'q.duration.max @ lossy']\n";
+    let text = lossy_and_clean(21);
+    assert!(text.contains(bound));
+    let (run, list) = judged("chain", &text.replace(bound, chain));
+    let verdict = list.iter().find(|verdict| verdict.say == "By far").unwrap();
+    assert_eq!(verdict.bound.matches("(the difference is ").count(), 2, "{}", verdict.bound);
+    let rows = result_rows(std::slice::from_ref(&run));
+    let row = rows.iter().find(|row| row.say == "By far").unwrap();
+    let numbers = row.numbers.as_ref().unwrap();
+    let ends = |place: usize| {
+        let bound = &numbers.bounds[place];
+        (bound.number.unwrap(), bound.difference_low.unwrap(), bound.difference_high.unwrap())
+    };
+    // Each is the one before less this.
+    let mut before = numbers.mean;
+    for (number, low, high) in [ends(0), ends(1)] {
+        assert!(low < high && ((low + high) / 2.0 - (before - number)).abs() < 1e-9, "{low} to {high}");
+        before = number;
+    }
+}
+
+#[test]
+fn four_repeats_of_something_random_and_of_orders_are_told_to_be_six() {
+    let text = lossy_and_clean(21).replace("repeats = 6", "repeats = 4");
+    let (_, list) = judged("four", &text);
+    for verdict in list.iter().filter(|verdict| verdict.say != "Against the number") {
+        assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
+        assert!(verdict.why.contains("take `--repeats 6`"), "{}: {}", verdict.say, verdict.why);
+    }
+}
+
+#[test]
+fn one_drawn_order_has_no_deviation_in_the_numbers_of_a_figure_and_two_have_one() {
+    let figure = "[[figure]]\ntitle = 'Pending'\nform = 'per-node'\nshow = ['pending']\n";
+    for (repeats, is_empty) in [(2, true), (3, false)] {
+        let place = TestFolder::new("simultaneous-deviation");
+        let text = format!("{}{figure}", rivals("a", "d", repeats));
+        let folder = run_in_virtual_time("deviation", &text, &place);
+        write_report(&folder).unwrap();
+        let csv = std::fs::read_to_string(folder.path().join("figures/figure-01.csv")).unwrap();
+        assert!(csv.lines().next().unwrap().ends_with(",deviation over repeats"), "{csv}");
+        let deviations: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
+        assert!(deviations.len() > 3, "{csv}");
+        assert!(deviations.iter().all(|deviation| deviation.is_empty() == is_empty), "{csv}");
+    }
+}
+
+#[test]
+fn a_statement_that_goes_on_with_a_node_keeps_its_name_in_lists() {
+    let more = "[[expect]]\nsay = '… n2'\nvalue = 'g.duration.mean'\nat_most = 0.001\n\
+                [[expect]]\nsay = '… and is soon there'\nvalue = 'g.duration.max'\nat_most = 0.002\n";
+    let (run, list) = judged("names-in-lists", &(rivals("n1", "n2", 6) + more));
+    assert_eq!(list[1].outcome, Outcome::Contradicted, "{:?}", list[1]);
+    let page = results_markdown(&[run], None);
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in [
+        "- names-in-lists: n2. `g.duration.mean` is",
+        "- names-in-lists: And is soon there. `g.duration.max` is",
+        "- **contradicted of most orders**: n2. ",
+        "- **contradicted of most orders**: And is soon there. ",
+    ] {
+        assert!(words.contains(wanted), "{wanted}: {page}");
+    }
+}

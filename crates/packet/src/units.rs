@@ -129,7 +129,7 @@ impl Quantity {
             return Err(wrong("it must not be negative"));
         }
         let (number, unit) = split(text).ok_or_else(|| wrong("it does not begin with a number"))?;
-        let factor = self.factor(unit).ok_or_else(|| {
+        let factor = self.factor(&unit).ok_or_else(|| {
             let known: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
             let prefixes = if self.prefixes.is_empty() { "" } else { ", with a prefix such as k or M" };
             self.wrong(text, format!("the unit must be one of {}{prefixes}", known.join(", ")))
@@ -205,13 +205,43 @@ fn with_unit(number: &str, unit: &str) -> String {
     format!("{number}{blank}{unit}")
 }
 
-/// Splits `12.5 Mbps` into a number and a unit. Lines below may part the digits: `1_000_000`.
-fn split(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
+/// Splits `12.5 Mbps` into a number and a unit. Lines below may part the digits, as in `1_000_000`, and so may
+/// blanks between thousands.
+fn split(text: &str) -> Option<(f64, String)> {
+    let text = ungrouped(text.trim());
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_');
     let (number, unit) = text.split_at_checked(text.find(|c| !is_part(c)).unwrap_or(text.len()))?;
     let number: f64 = number.replace('_', "").parse().ok()?;
-    number.is_finite().then(|| (number, unit.trim()))
+    number.is_finite().then(|| (number, unit.trim().replace(GREEK_MU, MICRO)))
+}
+
+/// The letter of the Greek alphabet, and the sign that looks like it.
+const GREEK_MU: char = '\u{3bc}';
+const MICRO: &str = "\u{b5}";
+
+/// Blanks that stand between thousands: the plain one, one that breaks no line, and the thin one.
+const BLANKS: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
+
+/// A text whose number has no blanks between its thousands any more.
+///
+/// ```
+/// use cairn_packet::units::ungrouped;
+/// assert_eq!(ungrouped("10\u{202f}623 kB"), "10623 kB");
+/// assert_eq!(ungrouped("40 1/s"), "40 1/s");
+/// ```
+pub fn ungrouped(text: &str) -> String {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let first = digits(text);
+    let Some((head, mut rest)) = text.split_at_checked(first).filter(|_| (1..=3).contains(&first)) else {
+        return text.to_owned();
+    };
+    let mut number = head.to_owned();
+    while let Some(group) = rest.strip_prefix(BLANKS).filter(|group| digits(group) == 3) {
+        let Some((thousand, behind)) = group.split_at_checked(3) else { break };
+        number.push_str(thousand);
+        rest = behind;
+    }
+    number + rest
 }
 
 /// Reads a span of time: `50ms`, `1.5 s`, `2min`, `0`.
@@ -313,6 +343,21 @@ mod tests {
             (Ok(5.0), Ok(100.0), Ok(2.0))
         );
         assert_eq!(SHARE.read("25 %"), Ok(0.25));
+    }
+
+    #[test]
+    fn thousands_may_be_set_apart_by_any_blank_and_a_micro_may_be_a_greek_mu() {
+        for text in ["1 281 250 B", "1\u{202f}281\u{202f}250\u{a0}B", "1\u{a0}281 250 B", "1 281.25 kB"] {
+            assert_eq!(bytes(text), Ok(1_281_250), "{text}");
+        }
+        assert_eq!(FREQUENCY.read("12 345/s"), Ok(12_345.0));
+        for text in ["9000 us", "9000 \u{b5}s", "9000 \u{3bc}s", "9 000 \u{3bc}s"] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(9)), "{text}");
+        }
+        // What parts anything else is no group of thousands.
+        for text in ["1 28 B", "1 2812 B", "1234 567 B", "1.5 000 kB", "1  000 B"] {
+            assert!(SIZE.read(text).is_err(), "{text}");
+        }
     }
 
     #[test]

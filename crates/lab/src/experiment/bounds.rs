@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use packet::units::{FREQUENCY, Quantity, RATE, SHARE, SIZE, SPAN};
+use packet::units::{FREQUENCY, Quantity, RATE, SHARE, SIZE, SPAN, ungrouped};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 use toml::Value;
@@ -105,8 +105,8 @@ const KINDS: [(&str, Quantity, f64, &str); 6] = [
 /// A bound as it is written in files: as results print it, with its digits in groups and `1/s` for its unit,
 /// it is the same.
 fn as_in_files(text: &str) -> String {
-    let text = text.replace(['\u{202f}', '_'], "").replace('\u{a0}', " ");
-    text.trim_end().strip_suffix(" 1/s").map_or_else(|| text.clone(), |number| format!("{number}/s"))
+    let text = ungrouped(text.trim()).replace('_', "").replace('\u{a0}', " ");
+    text.strip_suffix(" 1/s").map_or_else(|| text.clone(), |number| format!("{number}/s"))
 }
 
 /// What a text with a unit is, where it is one and no measure; whether anybody knows the unit or not.
@@ -121,11 +121,21 @@ fn is_quantity(text: &str) -> Option<Option<Quantity>> {
 
 /// A text with a unit as the number of this unit that it is; nothing where it is another kind.
 fn number(text: &str, unit: &str) -> Option<f64> {
+    if unit.is_empty() {
+        return bare(text);
+    }
     let (_, kind, one, _) = KINDS.iter().find(|(name, ..)| *name == unit)?;
     // Percent of a percent: what is read as a part is written with all of its digits.
     kind.read(&as_in_files(text))
         .ok()
         .map(|number| format!("{:.14e}", number / one).parse().unwrap_or(number / one))
+}
+
+/// A text without a unit as the number that it is, as results print counts.
+fn bare(text: &str) -> Option<f64> {
+    let text = as_in_files(text);
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.filter(|_| text.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Why a text that is no measure is no bound of one in this unit, and what would be; nothing where it may be
@@ -202,6 +212,10 @@ mod tests {
             ("b.retransmissions", "at_most = '12\u{202f}345.5\u{a0}1/s'", "at_most = 12_345.5"),
             ("d.goodput", "at_least = '14.4\u{a0}Mbit/s'", "at_least = 1_800_000.0"),
             ("p.loss", "about = '2.9\u{a0}%'", "about = 2.9"),
+            ("network.hops", "at_least = '10\u{202f}623'", "at_least = 10623.0"),
+            ("network.hops", "about = '10 623'", "about = 10623"),
+            ("b.throughput.sum", "at_least = '10 623 kB'", "at_least = 10_623_000.0"),
+            ("d.duration", "less_than = '9000 \u{3bc}s'", "less_than = 0.009"),
         ] {
             let plan = |bound: &str| read(value, bound).unwrap().plans("sim").unwrap().remove(0).evaluation;
             assert_eq!(plan(with), plan(without), "{value} {with}");

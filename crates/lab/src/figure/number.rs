@@ -223,13 +223,16 @@ pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (
     };
     if let Some(DrawnOrders { drawn, least, most }) = estimate.orders {
         let orders = drawn_orders(drawn);
-        let spread = match written {
-            Some(written) => format!("{written} ({orders})"),
-            None if drawn < 2 => format!("({orders})"),
-            None if most - least <= ROUNDING * mean.abs() => format!("({orders}, all equal)"),
-            None => format!("({orders}, {})", between(least, most, unit)),
+        return match written {
+            Some(written) => (shown, Some(format!("{written} ({orders})"))),
+            None if drawn < 2 => (shown, Some(format!("({orders})"))),
+            None if most - least <= ROUNDING * mean.abs() => (shown, Some(format!("({orders}, all equal)"))),
+            None => {
+                let between = apart(least, most, unit);
+                let spread = format!("({orders}, {} to {})", between(least), between(most));
+                (between(mean), Some(spread))
+            }
         };
-        return (shown, Some(spread));
     }
     let spread = match half {
         Some(half) if half <= 0.0 && estimate.count > 1 => Some(format!("in each of {}", estimate.count)),
@@ -239,18 +242,18 @@ pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (
     (shown, spread)
 }
 
-/// Two numbers between which others lie, with as many digits as tell them apart.
-fn between(least: f64, most: f64, unit: &str) -> String {
-    let (low, high) = (with_unit(least, unit), with_unit(most, unit));
-    if low != high {
-        return format!("{low} to {high}");
-    }
-    let (unit, times) = written_in(unit);
-    let (factor, prefix) = prefix((most * times).abs(), unit);
+/// Writes numbers of which these are the least and the most, each with as many digits as tell the two apart:
+/// what lies between them is written as something between them.
+pub(crate) fn apart(least: f64, most: f64, unit: &str) -> impl Fn(f64) -> String {
+    let is_plain = most - least <= ROUNDING * most.abs() || with_unit(least, unit) != with_unit(most, unit);
+    let (written, times) = written_in(unit);
+    let (factor, prefix) = prefix((most * times).abs(), written);
     let place = (1 - magnitude((most - least) * times / factor)).clamp(0, 12);
-    let space = if unit.is_empty() { "" } else { "\u{a0}" };
-    let [low, high] = [least, most].map(|end| to_place(end * times / factor, place));
-    format!("{low}{space}{prefix}{unit} to {high}{space}{prefix}{unit}")
+    let space = if written.is_empty() { "" } else { "\u{a0}" };
+    move |value| match is_plain {
+        true => with_unit(value, unit),
+        false => format!("{}{space}{prefix}{written}", to_place(value * times / factor, place)),
+    }
 }
 
 /// So many drawn orders, in words.
@@ -307,6 +310,21 @@ mod tests {
         assert_eq!(of(None, &[7.0, 6.0, 8.0]), "(3 drawn orders, 6\u{a0}s to 8\u{a0}s)");
         assert_eq!(of(None, &[7.0, 7.0, 7.0004]), "(3 drawn orders, 7.0000\u{a0}s to 7.0004\u{a0}s)");
         assert_eq!(of(Some(0.5), &[6.0; 20]), "± 0.50\u{a0}s (20 drawn orders)");
+    }
+
+    #[test]
+    fn a_mean_is_written_between_the_numbers_between_which_it_lies() {
+        let of = |drawn: &[f64], unit: &str| {
+            let orders = Some(DrawnOrders::of(drawn, &[]));
+            let (mean, spread) = estimated(None, &Estimate { orders, ..Estimate::of(drawn).unwrap() }, unit);
+            format!("{mean} {}", spread.unwrap_or_default()).replace('\u{a0}', " ")
+        };
+        assert_eq!(
+            of(&[2_130_500.0, 2_130_537.5, 2_130_525.0], "B/s"),
+            "17.0442 Mbit/s (3 drawn orders, 17.0440 Mbit/s to 17.0443 Mbit/s)"
+        );
+        assert_eq!(of(&[7.0, 8.0], "s"), "7.5 s (2 drawn orders, 7 s to 8 s)");
+        assert_eq!(of(&[7.0, 7.0], "s"), "7 s (2 drawn orders, all equal)");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::experiment::measure::Measure;
 use crate::experiment::plan::NodeIndex;
 use crate::figure::number::{estimated, short};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
+use crate::prose::sentence;
 use crate::run::RunRecord;
 use crate::stats::{
     ByOrder, Claim, Compared, ENOUGH, Estimate, FEWEST, FEWEST_ORDERS, Level, OfOrders, Sample, mean,
@@ -187,10 +188,11 @@ impl Comparison {
         for (left, right) in &cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
-                let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
+                let numbers = [left, right].map(|case| case.numbers(measure, "mean").as_left(case));
+                let means = numbers[0].estimate().zip(numbers[1].estimate());
                 let parsed = measure.parse::<Measure>().ok();
                 let most = parsed.as_ref().and_then(Measure::most);
-                let samples = [left, right].map(|case| case.numbers(measure, "mean").sample(most));
+                let samples = numbers.map(|numbers| numbers.sample(most));
                 let exact = [samples[0].exact, samples[1].exact];
                 pairs.extend(means.map(|(a, b)| Pair {
                     case: left.plan.case.clone(),
@@ -232,10 +234,19 @@ impl Comparison {
             let more = names.len().saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             let (count, all) = (names.len(), run.cases.len());
-            (count > 0)
-                .then(|| format!("Only in {side}, and not compared: {count} of {all} cases: {named}{more}"))
+            (count > 0).then(|| {
+                sentence(&format!("Only in {side}, and not compared: {count} of {all} cases: {named}{more}"))
+            })
         });
         alone.into_iter().flatten().collect()
+    }
+
+    /// Is a repeat of a case that is compared not as it was left? Its numbers are in none of these.
+    #[must_use]
+    pub fn leaves_some_out(&self) -> bool {
+        let [a, b] = &self.runs;
+        let pairs = self.cases.iter().map(|(left, right)| [a.cases.get(*left), b.cases.get(*right)]);
+        pairs.flatten().flatten().any(|case| case.as_left.contains(&false))
     }
 
     /// What must be known before any number: cases that only one has, what was changed since a run ended,
@@ -250,6 +261,9 @@ impl Comparison {
         for (side, run) in [("A", a), ("B", b)] {
             lines.extend(run.faults.iter().map(|fault| format!("{side} is not as it was left: {fault}.")));
         }
+        if self.leaves_some_out() {
+            lines.push("Repeats that are not as they were left are not compared.".to_owned());
+        }
         for (left, right) in &self.cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             let differences = plans::differences(&left.plan, &right.plan);
@@ -260,7 +274,7 @@ impl Comparison {
             let more = differences.len().saturating_sub(shown);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             if !differences.is_empty() {
-                lines.push(format!("Not the same plan: {}: {named}{more}", left.name()));
+                lines.push(sentence(&format!("Not the same plan: {}: {named}{more}", left.name())));
             }
             for (side, case) in [("A", left), ("B", right)] {
                 let invalid = case.results.iter().filter(|result| !result.is_valid()).count();
@@ -268,12 +282,17 @@ impl Comparison {
                     let all = case.results.len();
                     let why = case.results.iter().flat_map(RepeatResult::reasons).next().unwrap_or_default();
                     let name = case.name();
-                    lines.push(format!("Not valid in {side}: {name}: {invalid} of {all} repeats: {why}"));
+                    let words = format!("Not valid in {side}: {name}: {invalid} of {all} repeats: {why}");
+                    lines.push(sentence(&words));
                 }
             }
         }
         if self.pairs.is_empty() {
-            lines.push("No case of one has a measure in common with a case of the other.".to_owned());
+            let words = match self.leaves_some_out() {
+                true => "No number is left that could be compared.",
+                false => "No case of one has a measure in common with a case of the other.",
+            };
+            lines.push(words.to_owned());
             return lines;
         }
         let count = |wanted| self.pairs.iter().filter(|pair| pair.differs() == wanted).count();
@@ -302,7 +321,7 @@ impl Comparison {
         });
         let named: Vec<String> = named.collect();
         if !named.is_empty() {
-            lines.push(format!("Most of all: {}", named.join("; ")));
+            lines.push(sentence(&format!("Most of all: {}", named.join("; "))));
         }
         lines
     }
@@ -381,7 +400,7 @@ impl Comparison {
         for quantity in SIX {
             let estimates = |node: &str| {
                 let key = format!("{node}.{}", quantity.key);
-                [left.estimate(&key, "mean"), right.estimate(&key, "mean")]
+                [left, right].map(|case| case.numbers(&key, "mean").as_left(case).estimate())
             };
             let number_of = |value: Option<f64>| value.map_or(f64::NAN, |value| value * quantity.factor);
             let nodes = left.plan.nodes.iter().map(|node| node.name.as_str());
@@ -391,7 +410,7 @@ impl Comparison {
                 let values = both.iter().map(|found| number_of(found.map(|found| found.mean))).collect();
                 groups.push(BarGroup { name: node.to_owned(), values });
                 deviations
-                    .push(both.iter().map(|found| number_of(found.map(|found| found.deviation))).collect());
+                    .push(both.iter().map(|found| number_of(found.map(|found| found.spread()))).collect());
             }
             let is_missing = |side: usize| {
                 groups.iter().all(|group| group.values.get(side).is_none_or(|value| value.is_nan()))

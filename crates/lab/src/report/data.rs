@@ -13,7 +13,7 @@ use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::records::{self, Record};
 use crate::run::{
-    OwnRepeats, RunError, RunFolder, RunRecord, changed, changed_since, experiment_of, is_of_plan,
+    OwnRepeats, RunError, RunFolder, RunRecord, at_work, changed, changed_since, experiment_of, is_of_plan,
     pasted_path, record_of, with_seed_of,
 };
 use crate::stats::Estimate;
@@ -48,8 +48,10 @@ impl ReportError {
 
     /// That a record is damaged, which is measured again.
     fn records(folder: &RunFolder, error: &io::Error) -> Self {
-        let again = pasted_path(folder.path());
-        let text = format!("{error}; measure what is missing again with: cairn lab resume {again}");
+        let again =
+            || format!("measure what is missing again with: cairn lab resume {}", pasted_path(folder.path()));
+        let way_out = folder.holder().map_or_else(again, |holder| at_work(&holder));
+        let text = format!("{error}; {way_out}");
         io::Error::new(error.kind(), text).into()
     }
 }
@@ -77,6 +79,8 @@ pub struct CaseData {
     pub missing: Vec<u32>,
     /// Repeats, from 1, whose numbers were changed after they were written.
     pub altered: Vec<u32>,
+    /// Of each of the results, whether it is as it was written, and one of this run.
+    pub(super) as_left: Vec<bool>,
 }
 
 impl CaseData {
@@ -200,6 +204,8 @@ struct Repeats {
     results: Vec<RepeatResult>,
     /// Whether each has a folder, and is no record.
     in_folders: Vec<bool>,
+    /// Whether each is as it was written, and one of this run.
+    as_left: Vec<bool>,
     lost: Lost,
 }
 
@@ -227,6 +233,7 @@ impl Repeats {
                     found.data.push(data);
                     found.results.push(result);
                     found.in_folders.push(is_in_folder);
+                    found.as_left.push(!found.lost.is_altered(number));
                 }
                 Ok(None) if record.complete => found.lost.absent.push(number),
                 // It has not come to it yet.
@@ -363,7 +370,7 @@ impl RunData {
             faults.of_case(folder, case, &plan, &found.lost);
             found.results.iter().for_each(|result| faults.look_for_its_run(result));
             found.in_folders().for_each(|result| faults.look_for_hashes(result));
-            let Repeats { mut data, results, lost, .. } = found;
+            let Repeats { mut data, results, as_left, lost, .. } = found;
             let (altered, missing) = (lost.altered(), lost.absent);
             if results.is_empty() {
                 let is_lost = !missing.is_empty() || !altered.is_empty();
@@ -376,7 +383,17 @@ impl RunData {
             let shown_repeat = shown_repeat.unwrap_or(0);
             let counts = data.iter().filter_map(|data| data.network.clone()).collect();
             let shown = data.swap_remove(shown_repeat);
-            cases.push(CaseData { plan, is_virtual, results, counts, shown, shown_repeat, missing, altered });
+            cases.push(CaseData {
+                plan,
+                is_virtual,
+                results,
+                counts,
+                shown,
+                shown_repeat,
+                missing,
+                altered,
+                as_left,
+            });
         }
         faults.of_record(folder, &record);
         if cases.is_empty() {

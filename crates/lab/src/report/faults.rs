@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use crate::analysis::{DERIVED, RAW, RepeatResult, hash_of_file};
 use crate::experiment::Plan;
-use crate::run::{OwnRepeats, RunFolder, RunRecord, command_again, is_of_plan, named, pasted_path};
+use crate::run::{OwnRepeats, RunFolder, RunRecord, at_work, command_again, is_of_plan, named, pasted_path};
 use crate::seal::Seal;
 
 /// The tables with every number of every repeat.
@@ -83,6 +83,11 @@ impl Lost {
         }
     }
 
+    /// Is the repeat that was looked at last not as it was written, or not of this run?
+    pub(super) fn is_altered(&self, number: u32) -> bool {
+        self.changed.last().is_some_and(|(last, _)| *last == number) || self.foreign.last() == Some(&number)
+    }
+
     /// The numbers of repeats that are there and not as they were written, or not of this run.
     pub(super) fn altered(&self) -> Vec<u32> {
         let unreadable = self.unreadable.iter().map(|(number, _)| *number);
@@ -149,14 +154,17 @@ impl Faults {
     pub(super) fn of_case(&mut self, folder: &RunFolder, case: usize, plan: &Plan, lost: &Lost) {
         let path = pasted_path(folder.path());
         let again = format!("measure it again with: cairn lab resume {path}");
+        // Whoever is at work on it has to come to an end before anybody else can do anything about it.
+        let at_work = folder.holder().map(|holder| at_work(&holder));
+        let or_wait = |way_out: String| at_work.clone().unwrap_or(way_out);
         if !lost.absent.is_empty() {
             let what = ["is missing from the folder", "are missing from the folder"];
-            self.damaged(of_repeats(plan, &lost.absent, what), again.clone());
+            self.damaged(of_repeats(plan, &lost.absent, what), or_wait(again.clone()));
         }
         let here = format!("{}/", folder.path().display());
         for (number, why) in &lost.unreadable {
             let what = format!("cannot be read ({})", why.replace(&here, ""));
-            self.damaged(of_repeats(plan, &[*number], [&what, &what]), again.clone());
+            self.damaged(of_repeats(plan, &[*number], [&what, &what]), or_wait(again.clone()));
         }
         let place = |number: &u32| pasted_path(&folder.repeat(case, number.saturating_sub(1)));
         let places = |numbers: &[u32]| numbers.iter().map(place).collect::<Vec<_>>().join(", ");
@@ -164,7 +172,7 @@ impl Faults {
             let one = "is one of another experiment or of another seed";
             let several = "are those of another experiment or of other seeds";
             let way_out = format!("take {} away and {again}", places(&lost.foreign));
-            self.damaged(of_repeats(plan, &lost.foreign, [one, several]), way_out);
+            self.damaged(of_repeats(plan, &lost.foreign, [one, several]), or_wait(way_out));
         }
         if lost.changed.is_empty() {
             return;
@@ -179,7 +187,7 @@ impl Faults {
         } else {
             format!("put it back, or take {} away and {again}", places(&numbers))
         };
-        self.damaged(of_repeats(plan, &numbers, [&one, &several]), way_out);
+        self.damaged(of_repeats(plan, &numbers, [&one, &several]), or_wait(way_out));
     }
 
     /// Whether a repeat says of which run it is.

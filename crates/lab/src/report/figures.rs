@@ -265,7 +265,7 @@ pub(super) fn per_node(
             name: node.name.clone(),
             values: estimates.iter().map(|found| number(found.map(|found| found.mean))).collect(),
         });
-        deviations.push(estimates.iter().map(|found| number(found.map(|found| found.deviation))).collect());
+        deviations.push(estimates.iter().map(|found| number(found.map(|found| found.spread()))).collect());
     }
     let chart = BarChart {
         title: if summary == "mean" {

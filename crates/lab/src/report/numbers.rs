@@ -66,6 +66,13 @@ impl Numbers {
         Numbers { list, certainty }
     }
 
+    /// The same without those of repeats that are not as they were left.
+    pub(super) fn as_left(mut self, case: &CaseData) -> Self {
+        let is_as_left = |repeat: u32| case.as_left.get(repeat as usize).copied().unwrap_or(true);
+        self.list.retain(|number| is_as_left(number.repeat));
+        self
+    }
+
     /// What is reckoned from these and others of the same repeats.
     pub(crate) fn with(self, others: Numbers, of: impl Fn(f64, f64) -> f64) -> Self {
         let both = self.list.into_iter().zip(others.list);

@@ -330,7 +330,8 @@ fn bars(run: &RunData, wanted: &model::Figure, cases: &[&CaseData], rows: &mut R
             // All variants on one scale.
             let (all, spread) = of(cases, Vec::new(), 0.0);
             let tops = all.groups.iter().flat_map(|group| &group.values).zip(spread.iter().flatten());
-            let most = tops.map(|(value, deviation)| value + deviation).filter(|top| top.is_finite());
+            let most =
+                tops.map(|(value, deviation)| value + deviation.max(0.0)).filter(|top| top.is_finite());
             let most = most.fold(0.0, f64::max);
             let members: Vec<&CaseData> = list.iter().map(|(case, _)| *case).collect();
             let labels = list.iter().map(|(_, label)| label.clone()).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use packet::units::{FREQUENCY, Quantity, RATE, SHARE, SIZE, SPAN};
 use serde_json::Value;
 
 use crate::experiment::Plan;
@@ -20,6 +21,46 @@ const NOT_DONE_IN_PARTS: &[(&str, &str)] =
 
 /// Keys of a link that say how it is called and where it is, and not what it does.
 const PLACES_OF_LINKS: &[&str] = &["name", "between", "others"];
+
+/// How keys end whose numbers have a unit, and which.
+const UNITS: [(&str, Quantity); 3] = [("_ns", SPAN), ("_bps", RATE), ("_bytes", SIZE)];
+
+/// Keys whose numbers are parts of a whole.
+const SHARES: &[&str] = &[
+    "loss",
+    "cpu",
+    "duplicate",
+    "reorder",
+    "capture_drops",
+    "invalid_samples",
+    "unfinished",
+    "steal",
+    "waited",
+];
+
+/// The key whose number is one a second.
+const A_SECOND: &str = "per_second";
+
+/// A key without the unit of its numbers, and the quantity that they are, with which files write them.
+fn in_files(path: &str) -> (&str, Option<Quantity>) {
+    let with_unit = |(end, quantity): &(&str, Quantity)| Some((path.strip_suffix(end)?, Some(*quantity)));
+    let last = path.rsplit('.').next().unwrap_or(path);
+    UNITS.iter().find_map(with_unit).unwrap_or_else(|| match last {
+        A_SECOND => (path, Some(FREQUENCY)),
+        share if SHARES.contains(&share) => (path, Some(SHARE)),
+        _ => (path, None),
+    })
+}
+
+/// A value as files have it.
+fn written(value: &Value, quantity: Option<Quantity>) -> String {
+    match (value, quantity.zip(value.as_f64())) {
+        (Value::Null, _) => "not set".to_owned(),
+        (value, _) if value.as_u64() == Some(u64::MAX) => "no limit".to_owned(),
+        (_, Some((quantity, number))) if number >= 0.0 => quantity.show_exact(number),
+        (value, _) => value.to_string(),
+    }
+}
 
 /// A key that two plans have otherwise.
 struct Difference {
@@ -171,7 +212,9 @@ fn walk(path: &str, a: &Value, b: &Value, found: &mut Vec<Difference>) {
         _ => {
             let last = path.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(path);
             let is_of_names = OF_NODES.contains(&last) || OF_LINKS.contains(&last);
-            found.push(Difference { words: format!("{path}: {a} / {b}"), is_of_names });
+            let (key, quantity) = in_files(path);
+            let words = format!("{key}: {} / {}", written(a, quantity), written(b, quantity));
+            found.push(Difference { words, is_of_names });
         }
     }
 }
@@ -193,8 +236,32 @@ mod tests {
         let other = plan("duration = '8 s'\nrepeats = 2", "rate = '3/s'\n");
         let found = differences(&one, &other);
         assert!(found.contains(&"schedule.repeats: 1 / 2".to_owned()), "{found:?}");
-        assert!(found.iter().any(|line| line.starts_with("workloads.files.does.Download.per_second: ")));
-        assert!(found.iter().any(|line| line.starts_with("schedule.duration_ns: 9000000000 / 8000000000")));
+        assert!(
+            found.contains(&"workloads.files.does.Download.per_second: not set / 3/s".to_owned()),
+            "{found:?}"
+        );
+        assert!(found.contains(&"schedule.duration: 9 s / 8 s".to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn values_are_told_with_their_units_as_files_have_them() {
+        let plan = |link: &str, node: &str| {
+            let head = format!("title = 't'\nduration = '9 s'\n[defaults]\nlink = {link}\nnode = {node}\n");
+            let text = format!("{head}{}", testkit::experiment::ROW);
+            Experiment::parse("t", "t.toml", &text).unwrap().plans("netns").unwrap().remove(0)
+        };
+        let one = plan("{ rate = '12 Mbit/s', delay = '2 ms', loss = '1 %' }", "{}");
+        let other = plan("{ rate = '50 Mbit/s', delay = '1500 us' }", "{ cpu = '25 %', memory = '64 MB' }");
+        let found = differences(&one, &other);
+        for wanted in [
+            "links.a-b.rate: 12 Mbit/s / 50 Mbit/s",
+            "links.a-b.delay: 2 ms / 1.5 ms",
+            "links.a-b.loss: 1 % / 0 %",
+            "nodes.b.cpu: not set / 25 %",
+            "nodes.b.memory: not set / 64 MB",
+        ] {
+            assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:?}");
+        }
     }
 
     #[test]
@@ -219,7 +286,7 @@ mod tests {
             let lossy = lossy.replace("x = { between", "x = { loss = '1 %', between");
             let found = differences(&one, &plan(&lossy));
             let first = found.first().unwrap();
-            assert!(first.starts_with("links.b-c / ") && first.ends_with(".loss: 0.0 / 0.01"), "{found:?}");
+            assert!(first.starts_with("links.b-c / ") && first.ends_with(".loss: 0 % / 1 %"), "{found:?}");
         }
         // A node before all others gives each of them another number, and does nothing else to them.
         let more = testkit::experiment::ROW.replace("[node]\n", "[node]\n_first = {}\n");

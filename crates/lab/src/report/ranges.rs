@@ -10,10 +10,10 @@ use super::data::RunData;
 use super::document::Figure;
 use super::paper;
 use super::parameter::{label, variant_and_value};
-use super::results::of_any_case;
+use super::results::{begun, of_any_case};
 use super::verdict::{Outcome, verdicts};
 use crate::experiment::check::figures::OVER_PARAMETER;
-use crate::prose::{capitalised, indented, name, sentences, wrapped};
+use crate::prose::{indented, name, sentences, wrapped};
 
 /// A run over a parameter, with a figure over it.
 struct Range<'r> {
@@ -74,7 +74,7 @@ impl<'r> Range<'r> {
         let mut statements: Vec<Statement> = Vec::new();
         for verdict in verdicts(run).iter().filter(|verdict| !verdict.elsewhere) {
             let Some((variant, value)) = variant_and_value(run, &verdict.case) else { continue };
-            let say = capitalised(verdict.say.trim_start_matches("… "));
+            let say = begun(run, &verdict.say);
             let measure = of_any_case(&verdict.measure);
             let is_it = |other: &Statement| other.say == say && other.measure == measure;
             let at = statements.iter().position(is_it).unwrap_or_else(|| {

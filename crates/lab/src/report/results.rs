@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::data::RunData;
+use super::data::{CaseData, RunData};
 use super::ranges;
 use super::verdict::{Outcome, Verdict, VerdictNumbers, numbers, verdicts};
 use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
-use crate::prose::{capitalised, code, indented, name, sentence, sentences, wrapped};
+use crate::prose::{capitalised, code, ended, indented, name, sentence, sentences, wrapped};
 use crate::run::StartCommand;
 use crate::stats::Claim;
 
@@ -29,6 +29,9 @@ pub struct Row {
     pub case: String,
     /// The statement.
     pub say: String,
+    /// The same as a list begins with it, where what it goes on with does not stand before it.
+    #[serde(skip)]
+    pub begun: String,
     /// What the paper says.
     pub paper: Option<String>,
     /// The measure.
@@ -62,7 +65,8 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
-/// The command that gives a run.
+/// The command that gives a run. What it was begun with does not say where the file of machines is, which its
+/// folder has.
 pub(super) fn command(run: &RunData) -> String {
     // A path says where somebody's files were, and nothing to anybody else.
     let short = |file: &str| match file.rsplit_once('/') {
@@ -72,7 +76,8 @@ pub(super) fn command(run: &RunData) -> String {
     let said = StartCommand::of(&run.record, &run.experiment.text).map(|said| said.of_file(short));
     let least =
         || format!("cairn lab run experiments/{}.toml --on {}", run.record.experiment, run.record.backend);
-    said.and_then(|said| said.command()).unwrap_or_else(least)
+    let hosts = if run.folder.hosts().is_file() { " --hosts hosts.toml" } else { "" };
+    said.and_then(|said| said.command()).unwrap_or_else(least) + hosts
 }
 
 fn row(run: &RunData, verdict: Verdict) -> Row {
@@ -92,6 +97,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         said: verdict.said(),
         control: verdict.control_words(),
         case: verdict.case,
+        begun: begun(run, &verdict.say),
         say: verdict.say,
         paper: verdict.paper,
         measure: verdict.measure,
@@ -236,10 +242,23 @@ fn contradicted(page: &mut String, runs: &[RunData]) {
     }
 }
 
-/// The statement with its case, as a sentence begins.
+/// A statement as a sentence begins, also one that goes on with another. The name of a node stays as it is.
+pub(super) fn begun(run: &RunData, say: &str) -> String {
+    let say = say.trim_start_matches("… ");
+    let is_of_name = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+    let first = say.split(|letter: char| !is_of_name(letter)).next().unwrap_or_default();
+    // A node may be called like a word, such as `router` or `a`.
+    let is_no_word = first.len() == say.len() || first.contains(|letter: char| letter.is_ascii_digit());
+    let is_node = |case: &CaseData| case.plan.node(first).is_some();
+    match is_no_word && run.cases.iter().any(is_node) {
+        true => say.to_owned(),
+        false => capitalised(say),
+    }
+}
+
+/// The statement with its case.
 fn statement(row: &Row) -> String {
-    let say = row.say.trim_start_matches("… ");
-    let say = sentences(&capitalised(say));
+    let say = sentences(&row.begun);
     if row.case.is_empty() { say } else { format!("{say} ({})", name(&row.case)) }
 }
 
@@ -344,8 +363,8 @@ fn statements(page: &mut String, rows: &[Row]) {
     let Some(first) = rows.first() else { return };
     let is_one = rows.len() == 1;
     let head = match is_one {
-        true => format!("**{}**: {}{}", first.said, sentence(&statement(first)), why(first)),
-        false => sentences(&sentence(first.say.trim_start_matches("… "))),
+        true => format!("**{}**: {}{}", first.said, ended(&statement(first)), why(first)),
+        false => sentences(&ended(&first.begun)),
     };
     page.push_str(&indented("- ", "  ", &head));
     if let Some(paper) = &first.paper {

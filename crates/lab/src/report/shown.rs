@@ -99,7 +99,7 @@ pub fn estimates_table(run: &RunData, measure: &str) -> Result<Data, UnknownMeas
         .whole("valid repeats", valid.collect())
         .whole("drawn orders", estimates.iter().map(|estimate| drawn_orders(*estimate)).collect())
         .numbers("mean", list(&|estimate| Some(estimate.mean)))
-        .numbers("deviation", list(&|estimate| Some(estimate.deviation)))
+        .numbers("deviation", list(&|estimate| Some(estimate.spread())))
         .numbers("low", list(&|estimate| estimate.half95.map(|half| estimate.mean - half)))
         .numbers("high", list(&|estimate| estimate.half95.map(|half| estimate.mean + half))))
 }

@@ -222,7 +222,7 @@ pub(super) fn repeats(case: &CaseData) -> Table {
                 None => estimate.count.to_string().into(),
             },
             number(estimate.mean),
-            number(estimate.deviation),
+            if estimate.count > 1 { number(estimate.deviation) } else { Cell::new("–") },
             half(estimate.half90),
             half(estimate.half95),
         ]);

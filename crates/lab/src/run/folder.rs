@@ -118,6 +118,11 @@ pub struct RunRecord {
     pub seal: Seal,
 }
 
+/// That somebody is at work in a folder, by what its lock says of who that is.
+pub(crate) fn at_work(holder: &str) -> String {
+    format!("somebody is at work on it: {holder}")
+}
+
 /// Can a run have so many cases of so many repeats each?
 pub(super) fn is_of_a_run(cases: usize, repeats: u32) -> bool {
     cases.saturating_mul(repeats as usize) <= MAX_REPEATS as usize
@@ -309,7 +314,7 @@ impl RunFolder {
     #[must_use]
     pub fn going_on(&self) -> String {
         match self.holder() {
-            Some(holder) => format!("somebody is at work on it: {holder}"),
+            Some(holder) => at_work(&holder),
             None => format!("go on with it: cairn lab resume {}", pasted_path(&self.path)),
         }
     }

@@ -11,6 +11,7 @@ use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
 use super::plan_error::PlanError;
 use super::records::{self, Record, Records};
+use super::start_command::of_all_shares;
 use crate::experiment::Experiment;
 use crate::seal::Seal;
 
@@ -75,7 +76,7 @@ fn check(parts: &[Part<'_>], seed_of: impl Fn(&String) -> Option<u64>) -> Result
 /// What the whole says of itself, but for its cases: as its first part, and with every program that took
 /// part.
 fn heading(parts: &[Part<'_>], head: &RunRecord) -> RunRecord {
-    let mut record = head.clone();
+    let mut record = RunRecord { command: of_all_shares(&head.command), ..head.clone() };
     for (_, part) in parts {
         for program in [&part.program].into_iter().chain(&part.resumed_by) {
             if *program != record.program && !record.resumed_by.contains(program) {
@@ -98,6 +99,9 @@ fn copy_all(
         cases.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
     if let Some((first, _)) = parts.first() {
         fs::copy(first.experiment(), folder.experiment())?;
+        if first.hosts().is_file() {
+            fs::copy(first.hosts(), folder.hosts())?;
+        }
         for (name, _) in experiment.files.iter() {
             let place = folder.file_of_experiment(name);
             place.parent().map_or(Ok(()), fs::create_dir_all)?;

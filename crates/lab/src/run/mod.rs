@@ -39,6 +39,7 @@ pub use derive_anew::{derive_anew, derive_anew_with_progress};
 pub use error::RunError;
 pub use execute::{execute, resume, resume_until};
 pub use experiment_hashes::{changed_since, is_of_plan, named};
+pub(crate) use folder::at_work;
 pub use folder::{RunFolder, RunRecord};
 pub use machine::Machine;
 pub use merge::merge;

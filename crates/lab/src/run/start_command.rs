@@ -6,7 +6,10 @@ use super::folder::RunRecord;
 use crate::experiment::added_sweep;
 
 /// The options with a value that a run may have been begun with.
-const WITH_VALUES: [&str; 5] = ["--repeats", "--seed", "--only", "--shard", "--format"];
+const WITH_VALUES: [&str; 5] = ["--repeats", "--seed", "--only", SHARD, "--format"];
+
+/// The one that says of which share of the cases it is.
+const SHARD: &str = "--shard";
 
 /// What earlier versions noted of a sweep behind the name of its file.
 const SWEPT: &str = " with --key and --values";
@@ -53,6 +56,20 @@ fn words_of(command: &str) -> Vec<String> {
     words.push(word);
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// A command without the option that says of which share of the cases it is.
+pub(super) fn of_all_shares(command: &str) -> String {
+    let mut words = words_of(command).into_iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if word == SHARD {
+            words.next();
+        } else {
+            kept.push(pasted(&word));
+        }
+    }
+    kept.join(" ")
 }
 
 impl StartCommand {
@@ -111,6 +128,15 @@ impl StartCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_of_all_shares_has_every_other_option() {
+        let command = |shard: &str| {
+            format!("cairn lab run 'my files/x.toml' --on sim --only 'a b'{shard} --no-controls")
+        };
+        assert_eq!(of_all_shares(&command(" --shard 2/3")), command(""));
+        assert_eq!((of_all_shares(&command("")), of_all_shares("")), (command(""), String::new()));
+    }
 
     #[test]
     fn words_are_read_back_as_they_were_quoted() {

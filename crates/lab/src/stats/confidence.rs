@@ -49,6 +49,12 @@ impl Estimate {
         }
     }
 
+    /// The standard deviation over repeats; not a number of a single one, which has none.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        if self.count > 1 { self.deviation } else { f64::NAN }
+    }
+
     /// Over repeats of a sample, of which there are so many with those that do not count; nothing of none.
     #[must_use]
     pub fn of_sample(sample: &Sample, repeats: usize) -> Option<Self> {
@@ -100,5 +106,7 @@ mod tests {
     fn one_repeat_says_nothing_about_its_own_certainty() {
         let estimate = Estimate::of(&[3.0]).unwrap();
         assert_eq!((estimate.mean, estimate.half95), (3.0, None));
+        assert!(estimate.spread().is_nan(), "nor how far others are from it");
+        assert_eq!(Estimate::of(&[3.0, 3.0]).unwrap().spread(), 0.0);
     }
 }

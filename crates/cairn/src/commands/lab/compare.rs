@@ -27,7 +27,7 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
     verdicts::ways_out(&a);
     verdicts::ways_out(&b);
     let comparison = Comparison::of(a, b);
-    if comparison.pairs.is_empty() {
+    if comparison.pairs.is_empty() && !comparison.leaves_some_out() {
         let why = comparison.summary().join(" ");
         return Err(ToolError::other(format!("nothing can be compared: {}", output::printable(&why))));
     }

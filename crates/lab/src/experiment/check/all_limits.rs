@@ -2,6 +2,7 @@
 
 use super::certain;
 use super::limits::{self, Limit};
+use super::passing;
 use super::relation::is_value;
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::Plan;
@@ -9,22 +10,31 @@ use crate::experiment::plan::Plan;
 /// All limits of a measure that follow from the plan.
 pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Limit> {
     if !is_value(plan, measure) {
-        return Vec::new();
+        // Of what is counted the total is no less than anything of it.
+        let of_total = passing::of_passing(plan, measure, is_virtual).filter(|_| measure.summary == "sum");
+        return of_total.into_iter().collect();
     }
-    let list = [
+    let of_any = [
         limits::of_ordered_work(plan, measure),
         certain::of_times(plan, measure),
         certain::of_lifetime(plan, measure),
-        certain::of_size(plan, measure),
-        certain::of_headers(plan, measure, is_virtual),
-        certain::of_retransmissions(plan, measure),
-        certain::of_passing(plan, measure, is_virtual),
         limits::of_loss(plan, measure),
         limits::of_time(plan, measure),
         limits::of_processor(plan, measure, is_virtual),
+    ];
+    // Where places are drawn anew for each repeat this plan says nothing of the ways in another.
+    if plan.schedule.drawn {
+        return of_any.into_iter().flatten().collect();
+    }
+    let of_ways = [
+        certain::of_size(plan, measure),
+        certain::of_headers(plan, measure, is_virtual),
+        certain::of_retransmissions(plan, measure),
+        passing::of_passing(plan, measure, is_virtual),
+        passing::of_hops(plan, measure, is_virtual),
         limits::of_watched_link(plan, measure, is_virtual),
         limits::of_links_of_clients(plan, measure, is_virtual),
         limits::of_way(plan, measure),
     ];
-    list.into_iter().flatten().collect()
+    of_any.into_iter().chain(of_ways).flatten().collect()
 }

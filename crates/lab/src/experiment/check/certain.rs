@@ -1,14 +1,13 @@
 //! What is certain of a measure before anything runs, by times, sizes, rates and ways: what a ping sends
-//! until the run ends, how long a file takes at least, what has to pass a node.
+//! until the run ends, how long a file takes at least.
 
-use super::concerned::overlap;
 use super::limits::{
     Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, is_all_finished, is_whole, longest,
     measured,
 };
 use super::relation::pings;
 use crate::experiment::measure::Measure;
-use crate::experiment::plan::{Activity, ContentPlan, NodeIndex, Plan, Workload};
+use crate::experiment::plan::{Activity, ContentPlan, Plan, Workload};
 
 const ANOTHER: &str = "write a bound between what can happen";
 
@@ -51,7 +50,7 @@ pub(super) fn of_lifetime(plan: &Plan, measure: &Measure) -> Option<Limit> {
 }
 
 /// The content of all downloads of a name, where its files are of one size.
-fn files<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
+pub(super) fn files<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
     each_once(plan, workload).filter(|content| content.sizes.is_none() && content.size_bytes > 0)
 }
 
@@ -146,56 +145,6 @@ pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit
         why: format!("is no more Interests than the links of its node carry in the run, {most}"),
         instead: format!("write a bound below {most}"),
     })
-}
-
-/// What has to pass a node in every run that counts: files that are all fetched, and have no way around it.
-/// Samples of real forwarders may miss what is pending.
-pub(super) fn of_passing(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
-    let node = plan.node(&measure.subject)?;
-    let is_certain = match measure.quantity.as_str() {
-        "in_interests" | "out_interests" | "in_data" | "out_data" => measure.summary != "min",
-        "pending" => measure.summary == "max" && is_virtual,
-        _ => false,
-    };
-    if !is_certain || !is_whole(plan) || !plan.producers.is_empty() {
-        return None;
-    }
-    let passes = |workload: &&Workload| {
-        let Some(content) = files(plan, workload) else { return false };
-        // Another server may be nearer.
-        let is_alone =
-            plan.contents.iter().filter(|other| overlap(&other.prefix, &content.prefix)).count() == 1;
-        let is_between = node != workload.at && node != content.at && is_alone;
-        let is_done = is_all_finished(plan, workload.measured_as());
-        is_between && workload.at != content.at && is_done && !is_around(plan, workload.at, content.at, node)
-    };
-    let workload = plan.workloads.iter().find(passes)?;
-    Some(Limit {
-        least: f64::MIN_POSITIVE,
-        most: f64::INFINITY,
-        why: format!("is more than 0, for what `{}` fetches has no way around it", workload.measured_as()),
-        instead: "state how much it is".to_owned(),
-    })
-}
-
-/// Is there a way between two nodes that leaves out a third?
-fn is_around(plan: &Plan, from: NodeIndex, to: NodeIndex, without: NodeIndex) -> bool {
-    let mut known = vec![from];
-    let mut next = 0;
-    while let Some(node) = known.get(next).copied() {
-        next += 1;
-        if node == to {
-            return true;
-        }
-        for [a, b] in plan.links.iter().flat_map(|link| link.pairs()) {
-            for (one, other) in [(a, b), (b, a)] {
-                if one == node && other != without && !known.contains(&other) {
-                    known.push(other);
-                }
-            }
-        }
-    }
-    false
 }
 
 /// How many packets are lost by chance in one repeat, at most, of those that a measure is of: of a workload

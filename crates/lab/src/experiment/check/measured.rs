@@ -42,7 +42,9 @@ pub(super) fn in_place_of(plan: &Plan, backend: &str, measure: &Measure) -> Opti
             return None;
         }
     }
-    there.dedup();
+    // Of several workloads that are measured together each has them.
+    let mut once = std::collections::BTreeSet::new();
+    there.retain(|word| once.insert(*word));
     (!there.contains(&measure.quantity.as_str())).then_some(there)
 }
 
@@ -100,4 +102,25 @@ fn of_content(plan: &Plan, content: usize, quantity: &str) -> bool {
     };
     let mut all = plan.workloads.iter().map(|workload| &workload.does);
     all.clone().any(is_download) && !all.any(is_other)
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::experiment::ROW;
+
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn of_workloads_that_are_measured_together_each_measure_is_named_once() {
+        let row = ROW.replace("at = \"a\"", "at = [\"a\", \"b\"]");
+        assert_ne!(row, ROW);
+        let text = format!(
+            "title = 't'\nduration = '9 s'\n{row}[[expect]]\nsay = 'S'\nvalue = 'files.rtt'\nat_most = 4\n"
+        );
+        let told = Experiment::parse("t", "t.toml", &text).unwrap_err().to_string();
+        assert!(told.contains("`rtt` is not measured of `files`"), "{told}");
+        for word in ["started", "finished", "goodput", "duration"] {
+            assert_eq!(told.split([' ', ',']).filter(|other| *other == word).count(), 1, "{word}: {told}");
+        }
+    }
 }

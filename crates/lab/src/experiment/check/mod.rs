@@ -18,6 +18,7 @@ mod measured;
 mod never_begun;
 pub(crate) mod notes;
 pub(super) mod one_line;
+mod passing;
 mod relation;
 mod shortest_path;
 mod too_much;

@@ -34,23 +34,20 @@ pub(in crate::experiment) fn notes(experiment: &Experiment) -> Vec<Finding> {
 }
 
 fn of_statement(plan: &Plan, is_virtual: bool, expect: &Expect, key: &str, notes: &mut Vec<Finding>) {
-    if expect.not_testable.is_some() || expect.by_construction.is_some() {
+    if expect.not_testable.is_some() {
         return;
     }
     let Some(measure) = here(plan, &expect.value) else { return };
     let case = if plan.case.is_empty() { String::new() } else { format!(" [{}]", plan.case) };
-    let mut add = |field: &str, message: String, suggestion: String| {
-        let key = format!("{key}.{field}");
-        // Of several cases the first is told.
-        if !notes.iter().any(|note| note.key == key) {
-            let message = format!("a note, no mistake: {message}");
-            notes.push(Finding { key, message, suggestion: Some(suggestion), ..Finding::default() });
-        }
-    };
+    // What a reason says makes nothing so that the file leaves no room for.
+    let whatever = expect.by_construction.as_ref().map_or("", |_| ", whatever `by_construction` says");
     for bound in decided::bounds(plan, expect, &measure, is_virtual) {
-        if !bound.is_mistake() {
-            let message = format!("{}{case}", bound.message);
-            add(bound.field, message, "it runs, and the run contradicts it".to_owned());
+        let key = format!("{key}.{}", bound.field);
+        // Of several cases the first is told.
+        if !bound.is_mistake() && !notes.iter().any(|note| note.key == key) {
+            let message =
+                format!("a note, no mistake: {}{case}; the run contradicts it{whatever}", bound.message);
+            notes.push(Finding { key, message, ..Finding::default() });
         }
     }
 }
@@ -137,8 +134,22 @@ content = "files"
         let notes = told("", "b.cpu.mean", "at_least = \"30 %\"");
         let never = notes.iter().find(|note| note.contains("no result is as stated (30)"));
         assert!(never.is_some_and(|note| note.starts_with("24: ")), "{notes:?}");
+        assert!(never.is_some_and(|note| note.ends_with("; the run contradicts it")), "{notes:?}");
         let notes = told("repeats = 60\n", "b.cpu.mean", "at_least = \"10 %\"");
         assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn a_bound_that_no_run_meets_is_told_beside_by_construction_too_and_one_that_all_meet_is_not() {
+        let with = |bound: &str| {
+            let reason = "by_construction = \"it has a share of 20 %: node.b.cpu\"";
+            let notes = told("repeats = 60\n", "b.cpu.mean", &format!("{bound}\n{reason}"));
+            notes.join("; ")
+        };
+        let never = with("at_least = \"30 %\"");
+        assert!(never.contains("no result is as stated (30)"), "{never}");
+        assert!(never.ends_with("the run contradicts it, whatever `by_construction` says"), "{never}");
+        assert_eq!(with("at_most = \"20 %\""), "");
     }
 
     #[test]

@@ -109,8 +109,25 @@ impl<'a> Locator<'a> {
 /// A parser's error as a problem with its line.
 pub(super) fn problem_of(text: &str, error: &toml::de::Error) -> Problem {
     let at = error.span().map_or(0, |span| span.start);
+    if let Some((key, message)) = too_large(text, at, error.message()) {
+        return Problem { line: line_of(text, at), key, message, suggestion: None };
+    }
     let (message, suggestion) = in_words(error.message());
     Problem { line: line_of(text, at), key: String::new(), message, suggestion }
+}
+
+/// The key of a whole number at that place which no file can hold, and which is the largest; nothing of
+/// another error.
+fn too_large(text: &str, at: usize, message: &str) -> Option<(String, String)> {
+    const WORDS: [&str; 3] = ["u64 value was too large", "as i128", "as u128"];
+    if !WORDS.iter().any(|words| message.contains(words)) && message != "integer number overflowed" {
+        return None;
+    }
+    let (before, from) = text.split_at_checked(at)?;
+    let number = from.split(|letter: char| !letter.is_ascii_digit() && letter != '_').next()?;
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let key = line.rsplit_once('=').map_or("", |(key, _)| key.rsplit(['{', ',']).next().unwrap_or(key));
+    Some((key.trim().to_owned(), format!("{number} is too large: {} is the largest", i64::MAX)))
 }
 
 /// What the parser says, in words of the file and not of our types; and what can be done about it. The error
@@ -172,6 +189,16 @@ mod tests {
         assert_eq!(locator.line(&plain("title")), 1);
         assert_eq!(locator.line(&plain("node.a.cpu")), 4);
         assert_eq!(locator.line(&plain("route.1.prefix")), 10);
+    }
+
+    #[test]
+    fn of_a_number_that_no_file_can_hold_the_key_and_the_largest_are_told() {
+        for given in ["9223372036854775808", "18446744073709551615", "99999999999999999999"] {
+            let text = format!("title = 't'\nduration = '9 s'\nseed = {given}\n{}", testkit::experiment::ROW);
+            let told = crate::experiment::Experiment::parse("t", "t.toml", &text).unwrap_err().to_string();
+            let wanted = format!("t.toml:3: seed: {given} is too large: 9223372036854775807 is the largest");
+            assert_eq!(told, wanted);
+        }
     }
 
     #[test]

@@ -5,14 +5,15 @@ use toml::Value;
 use super::super::data::{CaseData, RunData};
 use super::super::numbers::Numbers;
 use super::finding::{Difference, Finding, all_of};
+use super::more_repeats;
 use crate::analysis::{IdleWindow, RepeatResult, is_counted};
 use crate::experiment::check::notes::{rare_losses, rare_words};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
-use crate::figure::number::{difference_words, exact, short, with_unit};
+use crate::figure::number::{apart, difference_words, exact, short, with_unit};
 use crate::run::named;
-use crate::stats::{Counted, Estimate, Interval, Level, Sample, are_equal, may_differ, pooled};
+use crate::stats::{Counted, Estimate, Interval, Level, Sample, are_equal, pooled};
 
 /// The cases that measures are looked up in: those of the experiment, or those of one of its controls.
 #[derive(Debug, Clone, Copy)]
@@ -67,8 +68,7 @@ impl<'a> Evaluation<'a> {
 
     /// A measure, or why there is none.
     fn found(self, here: &CaseData, measure: &Measure) -> Result<Sample, String> {
-        let name = measure.case.as_deref().unwrap_or(&here.plan.case);
-        let of = if name.is_empty() { String::new() } else { format!(" of “{name}”") };
+        let of = self.of_whom(measure.case.as_deref().unwrap_or(&here.plan.case));
         let Some(case) = self.case(here, measure) else { return Err(format!("there is no run{of}")) };
         if !case.is_valid() {
             let reasons: Vec<String> = case.results.iter().flat_map(RepeatResult::reasons).collect();
@@ -101,6 +101,16 @@ impl<'a> Evaluation<'a> {
         match valid - sample.all().count().min(valid) {
             0 => Ok(sample),
             missing => Err(format!("`{measure}` was not measured in {missing} of {valid} valid repeats")),
+        }
+    }
+
+    /// Whose repeats they are, behind a word for them: those of a control are not those of its case.
+    fn of_whom(self, case: &str) -> String {
+        match (self.control, case) {
+            (None, "") => String::new(),
+            (None, case) => format!(" of “{case}”"),
+            (Some(control), "") => format!(" of control “{control}”"),
+            (Some(control), case) => format!(" of control “{control}” in “{case}”"),
         }
     }
 
@@ -173,7 +183,13 @@ impl<'a> Evaluation<'a> {
             details.push(format!("of samples, one every {every}"));
         }
         if let Some(numbers) = self.numbers(here, measure).filter(|_| sample.is_some()) {
-            details.extend(numbers.detail(|value| with_unit(value, measure.unit_in(&here.plan))));
+            let unit = measure.unit_in(&here.plan);
+            let orders = numbers.estimate().and_then(|found| found.orders);
+            details.extend(numbers.detail(|value| match orders {
+                // With the digits of the numbers beside it.
+                Some(orders) => apart(orders.least, orders.most, unit)(value),
+                None => with_unit(value, unit),
+            }));
         }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
@@ -264,28 +280,17 @@ impl<'a> Evaluation<'a> {
         ) {
             return why;
         }
-        let is_open = |sample: &Sample| sample.values.len() > 1 && !sample.has_enough();
-        let open: Vec<Sample> = samples.iter().map(Sample::beside_random).filter(is_open).collect();
-        let few = |what: &str, open: &[Sample]| {
-            let repeats = open.iter().map(|sample| sample.values.len()).min()?;
-            let enough = open.iter().map(Sample::enough).max()?;
-            Some(format!(
-                "too uncertain: {what}after {repeats} repeats {:.0} % of all may be unlike any of them; {enough} \
-                 like these would do",
-                may_differ(repeats) * 100.0
-            ))
-        };
         let differences = || {
             let value = self.sample(here, measure)?;
             let times = expect.times.unwrap_or(1.0);
             let paired = others.iter().filter(|other| other.case == measure.case);
             let samples = paired.filter_map(|other| value.differences(times, &self.sample(here, other)?));
-            few(
+            more_repeats::advice(
                 "the difference is the same in every repeat, and ",
-                &samples.filter(is_open).collect::<Vec<_>>(),
+                &samples.collect::<Vec<_>>(),
             )
         };
-        few("", &open).or_else(differences).unwrap_or(why)
+        more_repeats::advice("", &samples).or_else(differences).unwrap_or(why)
     }
 
     /// A measure of an expectation. What the setting makes so is no chance, however few repeats show it.
@@ -398,10 +403,16 @@ impl<'a> Evaluation<'a> {
         Difference::Lies(value.less(times, other, paired, level))
     }
 
-    /// The interval that decides where the value is held against another measure; nothing where one of them
-    /// is exact.
-    fn difference(self, here: &CaseData, expect: &Expect, text: &str, level: Level) -> Option<Interval> {
-        let (measure, other): (Measure, Measure) = (expect.value.parse().ok()?, text.parse().ok()?);
+    /// The interval that decides where a measure is held against so many times another; nothing where one of
+    /// them is exact.
+    pub(super) fn difference(
+        self,
+        here: &CaseData,
+        [measure, other]: [&str; 2],
+        times: f64,
+        level: Level,
+    ) -> Option<Interval> {
+        let (measure, other): (Measure, Measure) = (measure.parse().ok()?, other.parse().ok()?);
         // As the repeats spread: what they leave open is not a number to print.
         let by_spread = |measure: &Measure| Some(self.sample(here, measure)?.spread_as_normal());
         let (value, sample) = (by_spread(&measure)?, by_spread(&other)?);
@@ -411,7 +422,6 @@ impl<'a> Evaluation<'a> {
         if value.is_mixed_with(&sample) && !has_enough {
             return None;
         }
-        let times = expect.times.unwrap_or(1.0);
         let interval = value.less(times, &sample, measure.case == other.case, level)?;
         (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)
     }
@@ -419,19 +429,18 @@ impl<'a> Evaluation<'a> {
     /// What is expected, in words, with what was measured of what it is held against.
     pub(super) fn words(self, here: &CaseData, expect: &Expect, unit: &str) -> String {
         let times = expect.times.unwrap_or(1.0);
-        let mean = |text: &str| {
-            let sample = self.sample(here, &text.parse().ok()?)?;
-            Some(sample.mean())
+        let compared = |pair: [&str; 2], times: f64, level: Level| {
+            let [_, text] = pair;
+            let sample = text.parse().ok().and_then(|other: Measure| self.sample(here, &other));
+            let found = sample.map(|sample| format!(" = {}", with_unit(sample.mean() * times, unit)));
+            let difference = self.difference(here, pair, times, level).map(|Interval { low, high }| {
+                format!(" (the difference is {})", difference_words(low, high, unit))
+            });
+            format!("{text}{}{}", found.unwrap_or_default(), difference.unwrap_or_default())
         };
         let measured = |text: &str, level: Level| {
             let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
-            let found =
-                mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
-            let difference =
-                self.difference(here, expect, text, level).map_or_else(String::new, |interval| {
-                    format!(" (the difference is {})", difference_words(interval.low, interval.high, unit))
-                });
-            format!("{factor}{text}{found}{difference}")
+            format!("{factor}{}", compared([expect.value.as_str(), text], times, level))
         };
         let bound = |value: &Value| match value {
             Value::String(text) => measured(text, Level::NinetyFive),
@@ -457,15 +466,10 @@ impl<'a> Evaluation<'a> {
             words.push(format!("{} within {margin} either way", measured(text, Level::Ninety)));
         }
         for (word, chain) in [("falling", &expect.falls), ("rising", &expect.rises)] {
-            let numbers: Vec<String> = chain
-                .iter()
-                .map(|text| {
-                    format!(
-                        "{text}{}",
-                        mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean, unit)))
-                    )
-                })
-                .collect();
+            // Each is held against the one before.
+            let before = std::iter::once(&expect.value).chain(chain);
+            let pairs = before.zip(chain).map(|(before, text)| [before.as_str(), text.as_str()]);
+            let numbers: Vec<String> = pairs.map(|pair| compared(pair, 1.0, Level::NinetyFive)).collect();
             if !numbers.is_empty() {
                 words.push(format!("{word} strictly to {}", numbers.join(", ")));
             }

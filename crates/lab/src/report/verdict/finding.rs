@@ -188,11 +188,28 @@ fn between(low: f64, high: f64) -> impl Fn(Interval) -> Result<bool, &'static st
     }
 }
 
+const ONE_INSTANT: &str = "the order of what happens at one instant";
+
+fn several(drawn: usize) -> String {
+    if drawn == 1 { "1 drawn order".to_owned() } else { format!("{drawn} drawn orders") }
+}
+
+fn take(repeats: usize) -> String {
+    format!("take `--repeats {repeats}`, or `repeats = {repeats}` in the file")
+}
+
+/// That so many drawn orders are too few, and what to do about it.
+pub(super) fn too_few_orders(drawn: usize) -> String {
+    format!(
+        "it may hang on {ONE_INSTANT}, and {} of {FEWEST_ORDERS} that are needed are there: {}",
+        several(drawn),
+        take(FEWEST_ORDERS + 1)
+    )
+}
+
 /// What is said of most orders, or why nothing is, where so many were drawn.
 fn of_orders(said: OfOrders, drawn: usize) -> Finding {
-    const ONE_INSTANT: &str = "the order of what happens at one instant";
-    let several = if drawn == 1 { "1 drawn order" } else { &format!("{drawn} drawn orders") };
-    let take = |repeats: usize| format!("take `--repeats {repeats}`, or `repeats = {repeats}` in the file");
+    let several = several(drawn);
     Finding::Unknown(match said {
         OfOrders::All { met: true } => return Finding::Confirmed(Some(Claim::MostOrders)),
         OfOrders::All { met: false } => return Finding::Contradicted(Some(Claim::MostOrders)),
@@ -200,10 +217,7 @@ fn of_orders(said: OfOrders, drawn: usize) -> Finding {
             let (drawn, planned) = if met { ("as stated", "not") } else { ("otherwise", "as stated") };
             format!("it hangs on {ONE_INSTANT}: in {several} it is {drawn}, and as planned it is {planned}")
         }
-        OfOrders::TooFew => format!(
-            "it may hang on {ONE_INSTANT}, and {several} of {FEWEST_ORDERS} that are needed are there: {}",
-            take(FEWEST_ORDERS + 1)
-        ),
+        OfOrders::TooFew => too_few_orders(drawn),
         OfOrders::Mixed { met } => format!(
             "it hangs on {ONE_INSTANT}: {met} of {several} meet it, and of their mean fewer than {MANY_ORDERS} say \
              too little: {}",

@@ -5,6 +5,7 @@ mod finding;
 #[cfg(test)]
 mod laws;
 mod left_undone;
+mod more_repeats;
 mod numbers;
 mod standstill;
 

@@ -9,7 +9,7 @@ use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::written_in;
 use crate::report::data::{CaseData, RunData};
-use crate::stats::Interval;
+use crate::stats::{Interval, Level};
 
 /// What was measured and what it was held against, all in the unit that words have it in, but for its prefix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +43,11 @@ pub struct BoundNumber {
     pub measure: Option<String>,
     /// How far from the number is as good as there, as a part of it.
     pub margin: Option<f64>,
+    /// Where it is a measure, the interval of the difference to it; in a chain of the one before less this.
+    /// Nothing where there is none, as of exact numbers and of few orders.
+    pub difference_low: Option<f64>,
+    /// Its upper end.
+    pub difference_high: Option<f64>,
 }
 
 /// What was measured in a control.
@@ -73,17 +78,13 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
         is_here && expect.say == verdict.say && expect.value == verdict.measure
     };
     let (case, expect) = stated.find(is_it)?;
-    let mean_of = |control: Option<&str>, measure: &Measure| {
-        let evaluation = Evaluation { run, control };
-        Some(evaluation.estimate(case, measure)?.mean).filter(|mean| mean.is_finite())
-    };
     let finite = |interval: &Interval| interval.low.is_finite() && interval.high.is_finite();
     let of_control = |control: &crate::experiment::model::Control| {
         let evaluation = Evaluation { run, control: Some(&control.name) };
         let found = evaluation.sample(case, &measure).as_ref().and_then(super::interval).filter(finite);
         ControlNumber {
             name: control.name.clone(),
-            mean: mean_of(Some(&control.name), &measure),
+            mean: mean(evaluation, case, &measure),
             low: found.map(|interval| interval.low),
             high: found.map(|interval| interval.high),
             outcome: super::control_outcome(run, case, expect, &measure, control),
@@ -99,7 +100,7 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
         exact: interval.is_some() && !has_width && estimate.count == 1 && estimate.orders.is_none(),
-        bounds: bounds(expect, |text| mean_of(None, &text.parse().ok()?)),
+        bounds: bounds(expect, &Compared { evaluation: Evaluation { run, control: None }, case }),
         controls: controls_of(run, expect).map(of_control).collect(),
     };
     Some(numbers.times(factor))
@@ -108,7 +109,10 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
 impl VerdictNumbers {
     /// The same in another unit.
     fn times(mut self, factor: f64) -> Self {
-        let of_bounds = self.bounds.iter_mut().map(|bound| &mut bound.number);
+        let of_bounds = self
+            .bounds
+            .iter_mut()
+            .flat_map(|bound| [&mut bound.number, &mut bound.difference_low, &mut bound.difference_high]);
         let of_controls = self
             .controls
             .iter_mut()
@@ -119,17 +123,48 @@ impl VerdictNumbers {
     }
 }
 
+fn mean(evaluation: Evaluation<'_>, case: &CaseData, measure: &Measure) -> Option<f64> {
+    Some(evaluation.estimate(case, measure)?.mean).filter(|mean| mean.is_finite())
+}
+
+/// Where bounds that are measures are looked up.
+struct Compared<'a> {
+    evaluation: Evaluation<'a>,
+    case: &'a CaseData,
+}
+
+impl Compared<'_> {
+    /// So many times a measure that another is held against.
+    fn bound(&self, key: &'static str, pair: [&str; 2], times: f64, level: Level) -> BoundNumber {
+        let [_, other] = pair;
+        let found = other.parse().ok().and_then(|other: Measure| mean(self.evaluation, self.case, &other));
+        let difference = self.evaluation.difference(self.case, pair, times, level);
+        BoundNumber {
+            key,
+            number: found.map(|mean| mean * times),
+            measure: Some(other.to_owned()),
+            margin: None,
+            difference_low: difference.map(|interval| interval.low),
+            difference_high: difference.map(|interval| interval.high),
+        }
+    }
+}
+
+/// A bound that is a number.
+fn number(key: &'static str, number: f64) -> BoundNumber {
+    let number = Some(number);
+    BoundNumber { key, number, measure: None, margin: None, difference_low: None, difference_high: None }
+}
+
 /// The bounds that a statement has.
-fn bounds(expect: &Expect, mean: impl Fn(&str) -> Option<f64>) -> Vec<BoundNumber> {
+fn bounds(expect: &Expect, compared: &Compared<'_>) -> Vec<BoundNumber> {
     let times = expect.times.unwrap_or(1.0);
-    let limit = |(key, value): (&'static str, &Option<Value>)| {
-        let (number, measure) = match value.as_ref()? {
-            Value::String(text) => (mean(text).map(|mean| mean * times), Some(text.clone())),
-            Value::Integer(number) => (Some(*number as f64 * times), None),
-            Value::Float(number) => (Some(number * times), None),
-            _ => return None,
-        };
-        Some(BoundNumber { key, number, measure, margin: None })
+    let value = expect.value.as_str();
+    let limit = |(key, bound): (&'static str, &Option<Value>)| match bound.as_ref()? {
+        Value::String(text) => Some(compared.bound(key, [value, text.as_str()], times, Level::NinetyFive)),
+        Value::Integer(bound) => Some(number(key, *bound as f64 * times)),
+        Value::Float(bound) => Some(number(key, bound * times)),
+        _ => None,
     };
     let limits = [
         ("at_least", &expect.at_least),
@@ -139,24 +174,17 @@ fn bounds(expect: &Expect, mean: impl Fn(&str) -> Option<f64>) -> Vec<BoundNumbe
     ];
     let mut list: Vec<BoundNumber> = limits.into_iter().filter_map(limit).collect();
     list.extend(expect.about_number().map(|about| BoundNumber {
-        key: "about",
-        number: Some(about),
-        measure: None,
         margin: Some(expect.within.map_or(0.2, |share| share.0)),
+        ..number("about", about)
     }));
     list.extend(expect.same_as.as_ref().map(|text| BoundNumber {
-        key: "same_as",
-        number: mean(text).map(|mean| mean * times),
-        measure: Some(text.clone()),
         margin: Some(expect.margin.map_or(0.05, |share| share.0)),
+        ..compared.bound("same_as", [value, text.as_str()], times, Level::Ninety)
     }));
     for (key, chain) in [("falls", &expect.falls), ("rises", &expect.rises)] {
-        list.extend(chain.iter().map(|text| BoundNumber {
-            key,
-            number: mean(text),
-            measure: Some(text.clone()),
-            margin: None,
-        }));
+        let before = std::iter::once(&expect.value).chain(chain);
+        let pairs = before.zip(chain).map(|(before, text)| [before.as_str(), text.as_str()]);
+        list.extend(pairs.map(|pair| compared.bound(key, pair, 1.0, Level::NinetyFive)));
     }
     list
 }

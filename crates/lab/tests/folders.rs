@@ -308,6 +308,7 @@ fn the_command_of_a_sweep_of_an_earlier_version_is_built_from_what_its_folder_ha
     assert_eq!(run.faults, Vec::<String>::new());
     let page = results_markdown(std::slice::from_ref(&run), None);
     assert!(page.contains(&format!("`{expected}`")), "{page}");
+    assert!(page.contains("\n\nNothing is stated."), "no heading without a word: {page}");
     // Where nothing has it any more no command is told that cannot be run.
     fs::write(folder.experiment(), "").unwrap();
     let told = resume(folder.path(), &options(&above).programs, Build::default(), |_| {}).unwrap_err();

@@ -320,9 +320,11 @@ fn section(page: &mut String, run: &RunData, pictures: Option<&str>) {
     if let Some(unhashed) = &run.unhashed {
         page.push_str(&indented("- ", "  ", &format!("**{}**.", capitalised(unhashed))));
     }
-    together(verdicts(run).into_iter().map(|verdict| row(run, verdict)))
-        .iter()
-        .for_each(|rows| statements(page, rows));
+    let stated = together(verdicts(run).into_iter().map(|verdict| row(run, verdict)));
+    if stated.is_empty() {
+        page.push_str("Nothing is stated. `cairn lab show` prints what was measured.\n");
+    }
+    stated.iter().for_each(|rows| statements(page, rows));
 }
 
 /// Rows of one statement together, where the first of them comes. That a sentence stands twice is not enough,

@@ -521,8 +521,8 @@ fn cases_that_only_one_of_two_runs_has_are_named_before_anything_else() {
     };
     let summary = |one: &str, other: &str| Comparison::of(run(one), run(other)).summary();
     let told = summary("'10 Mbit/s', '20 Mbit/s'", "'15 Mbit/s', '20 Mbit/s', '30 Mbit/s'");
-    assert_eq!(told[0], "Only in A, and not compared: 1 of 2 cases: rate 10 Mbit/s");
-    assert_eq!(told[1], "Only in B, and not compared: 2 of 3 cases: rate 15 Mbit/s; rate 30 Mbit/s");
+    assert_eq!(told[0], "Only in A, and not compared: 1 of 2 cases: rate 10 Mbit/s.");
+    assert_eq!(told[1], "Only in B, and not compared: 2 of 3 cases: rate 15 Mbit/s; rate 30 Mbit/s.");
     let same = summary("'10 Mbit/s', '20 Mbit/s'", "'20 Mbit/s', '10 Mbit/s'");
     assert!(same.iter().all(|line| !line.contains("Only in")), "{same:?}");
 }
@@ -546,4 +546,39 @@ fn plans_of_two_runs_are_held_against_each_other_by_names_and_not_by_numbers() {
     let told = Comparison::of(run(row), run(&more)).summary().join("\n");
     assert!(told.contains("nodes: only in B: a0"), "{told}");
     assert!(!told.contains(".at: ") && !told.contains(".between."), "{told}");
+}
+
+#[test]
+fn packets_that_check_takes_for_certain_pass_where_links_lose_and_stores_forget() {
+    let folder = RunsFolder::new("certain");
+    // Two files of 25 segments each, which two clients fetch past one router.
+    let text = |dialect: &str, link: &str, store: &str| {
+        format!(
+            "title = 't'\nduration = '60 s'\nuntil_done = true\nrepeats = 3\n{dialect}[defaults.link]\n\
+             rate = '20 Mbit/s'\ndelay = '2 ms'\n{link}[node]\na = {{}}\nb = {{ {store} }}\nc = {{}}\nd = {{}}\n[link]\n\
+             a-b = {{}}\nb-c = {{}}\nd-b = {{}}\n[[route]]\nprefix = '/f'\npath = ['a', 'b', 'c']\n[[route]]\n\
+             prefix = '/f'\npath = ['d', 'b', 'c']\n[content.files]\nprefix = '/f'\nat = 'c'\ncount = 2\n\
+             size = '100 kB'\n[download.files]\nat = 'a'\ncontent = 'files'\n[download.others]\nat = 'd'\n\
+             content = 'files'\nstart = '50 ms'\n"
+        )
+    };
+    let counters = ["in_interests", "out_interests", "in_data", "out_data"];
+    let between = counters.map(|quantity| format!("b.{quantity}"));
+    let ends = ["a.out_interests", "a.in_data", "c.in_interests", "c.out_data"].map(str::to_owned);
+    for (dialect, link, store) in [
+        ("", "loss = '3 %'\n", ""),
+        ("", "loss = '3 %'\nframes = true\nreliable = true\n", "forwarder = { content_store = 0 }"),
+        ("dialect = 'ccnx'\n", "loss = '3 %'\nduplicate = '3 %'\n", "forwarder = { content_store = 9 }"),
+    ] {
+        let run = folder.run(&written(&text(dialect, link, store)), |_| {});
+        let case = &run.cases[0];
+        let least = |key: &str, least: f64| {
+            let values = case.values(key, "mean");
+            assert_eq!(values.len(), 3, "{key} {dialect}{link}");
+            assert!(values.iter().all(|value| *value >= least), "{key}: {values:?} {dialect}{link}");
+        };
+        between.iter().chain(&ends).for_each(|key| least(key, 50.0));
+        least("network.hops", 100.0);
+        ["a.satisfied", "b.answered", "c.answered"].into_iter().for_each(|key| least(key, f64::MIN_POSITIVE));
+    }
 }

@@ -205,8 +205,8 @@ fn with_unit(number: &str, unit: &str) -> String {
     format!("{number}{blank}{unit}")
 }
 
-/// Splits `12.5 Mbps` into a number and a unit. Lines below may part the digits, as in `1_000_000`, and so may
-/// blanks between thousands.
+/// Splits `12.5 Mbps` into a number and a unit. Lines below may part the digits, as in `1_000_000`, and so
+/// may blanks between thousands.
 fn split(text: &str) -> Option<(f64, String)> {
     let text = ungrouped(text.trim());
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_');

@@ -188,7 +188,7 @@ impl Comparison {
         for (left, right) in &cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
-                let numbers = [left, right].map(|case| case.numbers(measure, "mean").as_left(case));
+                let numbers = [left, right].map(|case| case.numbers(measure, "mean").without_changed(case));
                 let means = numbers[0].estimate().zip(numbers[1].estimate());
                 let parsed = measure.parse::<Measure>().ok();
                 let most = parsed.as_ref().and_then(Measure::most);
@@ -400,7 +400,7 @@ impl Comparison {
         for quantity in SIX {
             let estimates = |node: &str| {
                 let key = format!("{node}.{}", quantity.key);
-                [left, right].map(|case| case.numbers(&key, "mean").as_left(case).estimate())
+                [left, right].map(|case| case.numbers(&key, "mean").without_changed(case).estimate())
             };
             let number_of = |value: Option<f64>| value.map_or(f64::NAN, |value| value * quantity.factor);
             let nodes = left.plan.nodes.iter().map(|node| node.name.as_str());

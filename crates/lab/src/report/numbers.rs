@@ -67,7 +67,7 @@ impl Numbers {
     }
 
     /// The same without those of repeats that are not as they were left.
-    pub(super) fn as_left(mut self, case: &CaseData) -> Self {
+    pub(super) fn without_changed(mut self, case: &CaseData) -> Self {
         let is_as_left = |repeat: u32| case.as_left.get(repeat as usize).copied().unwrap_or(true);
         self.list.retain(|number| is_as_left(number.repeat));
         self

@@ -1,5 +1,5 @@
-//! What has to come past a node, or over any link, in every run that counts: the packets of files that are all
-//! fetched from elsewhere.
+//! What has to come past a node, or over any link, in every run that counts: the packets of files that are
+//! all fetched from elsewhere.
 
 use super::certain::files;
 use super::concerned::overlap;
@@ -33,8 +33,8 @@ impl Place {
         }
     }
 
-    /// Does a quantity count what comes past it there? At its ends what comes from the application and goes to
-    /// it may be over before the forwarder is asked.
+    /// Does a quantity count what comes past it there? At its ends what comes from the application and goes
+    /// to it may be over before the forwarder is asked.
     fn counts(self, quantity: &str) -> bool {
         match quantity {
             "out_interests" | "in_data" => self != Place::Producer,

@@ -249,21 +249,10 @@ impl Comparison {
         pairs.flatten().flatten().any(|case| case.as_left.contains(&false))
     }
 
-    /// What must be known before any number: cases that only one has, what was changed since a run ended,
-    /// plans that differ, sides that are not valid; then how many measures differ, and which most.
-    #[must_use]
-    pub fn summary(&self) -> Vec<String> {
-        let mut lines = self.without_partner();
+    /// In what plans of the same case differ, and which of their repeats are not valid.
+    fn of_plans(&self) -> Vec<String> {
         let [a, b] = &self.runs;
-        for (side, run) in [("A", a), ("B", b)].into_iter().filter(|(_, run)| !run.record.complete) {
-            lines.push(format!("{side} is not complete; {}.", run.folder.going_on()));
-        }
-        for (side, run) in [("A", a), ("B", b)] {
-            lines.extend(run.faults.iter().map(|fault| format!("{side} is not as it was left: {fault}.")));
-        }
-        if self.leaves_some_out() {
-            lines.push("Repeats that are not as they were left are not compared.".to_owned());
-        }
+        let mut lines = Vec::new();
         for (left, right) in &self.cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             let differences = plans::differences(&left.plan, &right.plan);
@@ -287,6 +276,25 @@ impl Comparison {
                 }
             }
         }
+        lines
+    }
+
+    /// What must be known before any number: cases that only one has, what was changed since a run ended,
+    /// plans that differ, sides that are not valid; then how many measures differ, and which most.
+    #[must_use]
+    pub fn summary(&self) -> Vec<String> {
+        let mut lines = self.without_partner();
+        let [a, b] = &self.runs;
+        for (side, run) in [("A", a), ("B", b)].into_iter().filter(|(_, run)| !run.record.complete) {
+            lines.push(format!("{side} is not complete; {}.", run.folder.going_on()));
+        }
+        for (side, run) in [("A", a), ("B", b)] {
+            lines.extend(run.faults.iter().map(|fault| format!("{side} is not as it was left: {fault}.")));
+        }
+        if self.leaves_some_out() {
+            lines.push("Repeats that are not as they were left are not compared.".to_owned());
+        }
+        lines.extend(self.of_plans());
         if self.pairs.is_empty() {
             let words = match self.leaves_some_out() {
                 true => "No number is left that could be compared.",

@@ -244,6 +244,19 @@ impl Repeats {
         found
     }
 
+    /// The case that they are of, of which one at least is there.
+    fn into_case(self, plan: Plan, is_virtual: bool) -> CaseData {
+        let Repeats { mut data, results, as_left, lost, .. } = self;
+        let is_whole = |result: &RepeatResult| result.is_valid() && result.changed_files.is_empty();
+        let shown_repeat = results.iter().position(is_whole);
+        let shown_repeat = shown_repeat.or_else(|| results.iter().position(RepeatResult::is_valid));
+        let shown_repeat = shown_repeat.unwrap_or(0);
+        let counts = data.iter().filter_map(|data| data.network.clone()).collect();
+        let shown = data.swap_remove(shown_repeat);
+        let (altered, missing) = (lost.altered(), lost.absent);
+        CaseData { plan, is_virtual, results, counts, shown, shown_repeat, missing, altered, as_left }
+    }
+
     /// The results of those that have a folder.
     fn in_folders(&self) -> impl Iterator<Item = &RepeatResult> {
         self.results.iter().zip(&self.in_folders).filter(|(_, is)| **is).map(|(result, _)| result)
@@ -370,30 +383,12 @@ impl RunData {
             faults.of_case(folder, case, &plan, &found.lost);
             found.results.iter().for_each(|result| faults.look_for_its_run(result));
             found.in_folders().for_each(|result| faults.look_for_hashes(result));
-            let Repeats { mut data, results, as_left, lost, .. } = found;
-            let (altered, missing) = (lost.altered(), lost.absent);
-            if results.is_empty() {
-                let is_lost = !missing.is_empty() || !altered.is_empty();
+            if found.results.is_empty() {
+                let is_lost = !found.lost.absent.is_empty() || !found.lost.altered().is_empty();
                 lost_controls.extend(plan.control.filter(|_| is_lost).map(|control| control.name));
                 continue;
             }
-            let is_whole = |result: &RepeatResult| result.is_valid() && result.changed_files.is_empty();
-            let shown_repeat = results.iter().position(is_whole);
-            let shown_repeat = shown_repeat.or_else(|| results.iter().position(RepeatResult::is_valid));
-            let shown_repeat = shown_repeat.unwrap_or(0);
-            let counts = data.iter().filter_map(|data| data.network.clone()).collect();
-            let shown = data.swap_remove(shown_repeat);
-            cases.push(CaseData {
-                plan,
-                is_virtual,
-                results,
-                counts,
-                shown,
-                shown_repeat,
-                missing,
-                altered,
-                as_left,
-            });
+            cases.push(found.into_case(plan, is_virtual));
         }
         faults.of_record(folder, &record);
         if cases.is_empty() {

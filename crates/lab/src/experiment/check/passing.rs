@@ -14,22 +14,22 @@ const MAX_INVALID: f64 = 0.05;
 
 /// Where a node stands on the only way of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum OnTheWay {
     Client,
     Between,
     Producer,
 }
 
-impl Place {
+impl OnTheWay {
     /// Where it is, if all files of a download come past it.
     fn of(plan: &Plan, workload: &Workload, node: NodeIndex) -> Option<Self> {
         let content = fetched(plan, workload)?;
         if node == workload.at {
-            Some(Place::Client)
+            Some(OnTheWay::Client)
         } else if node == content.at {
-            Some(Place::Producer)
+            Some(OnTheWay::Producer)
         } else {
-            (!is_around(plan, workload.at, content.at, node)).then_some(Place::Between)
+            (!is_around(plan, workload.at, content.at, node)).then_some(OnTheWay::Between)
         }
     }
 
@@ -37,8 +37,8 @@ impl Place {
     /// to it may be over before the forwarder is asked.
     fn counts(self, quantity: &str) -> bool {
         match quantity {
-            "out_interests" | "in_data" => self != Place::Producer,
-            "in_interests" | "out_data" => self != Place::Client,
+            "out_interests" | "in_data" => self != OnTheWay::Producer,
+            "in_interests" | "out_data" => self != OnTheWay::Client,
             "satisfied" => true,
             _ => false,
         }
@@ -95,9 +95,9 @@ pub(super) fn of_passing(plan: &Plan, measure: &Measure, is_virtual: bool) -> Op
         return None;
     }
     let passes = |workload: &Workload| -> Option<(f64, String)> {
-        let place = Place::of(plan, workload, node)?;
+        let place = OnTheWay::of(plan, workload, node)?;
         // Samples of real forwarders may miss what is pending.
-        let is_certain = place.counts(quantity) || is_most && is_virtual && place == Place::Between;
+        let is_certain = place.counts(quantity) || is_most && is_virtual && place == OnTheWay::Between;
         let count = segments(workload, fetched(plan, workload)?);
         let is_number = is_virtual && quantity != "satisfied" && quantity != "pending";
         is_certain.then(|| (if is_number { count } else { 0.0 }, workload.measured_as().to_owned()))

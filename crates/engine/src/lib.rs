@@ -47,8 +47,8 @@
 //! - `sharing/`: one node asks and all listen, where many on one link want the same.
 //! - `limit/` and [`DropReason`]: what happens at a limit.
 //! - [`SecondStore`]: a source of Data behind the content store that answers later.
-//! - `sharing`, `sampling` and `second_store` hold state here. What they do with a packet on its way stands in
-//!   the file of the same name in `pipeline/`.
+//! - `sharing`, `sampling` and `second_store` hold state here. What they do with a packet on its way stands
+//!   in the file of the same name in `pipeline/`.
 //! - `scope`: how far a name may travel.
 
 mod arrival;

@@ -30,9 +30,9 @@
 //! - [`time`], [`random`], [`buffer`]: what protocol code uses instead of clocks, system entropy and receive
 //!   buffers.
 //! - [`error`]: what is wrong with a packet: the field, the byte, the rule.
-//! - [`units`], [`percent`], [`parameters`], [`hex`]: how quantities, settings such as `aimd/beta~0.7` and bytes
-//!   are read and written, the same in every command and file. [`registry`]: kinds of a thing by name, to which
-//!   programs add their own.
+//! - [`units`], [`percent`], [`parameters`], [`hex`]: how quantities, settings such as `aimd/beta~0.7` and
+//!   bytes are read and written, the same in every command and file. [`registry`]: kinds of a thing by name,
+//!   to which programs add their own.
 
 mod brief;
 pub mod buffer;

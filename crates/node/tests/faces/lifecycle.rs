@@ -113,8 +113,8 @@ fn a_permanent_connection_outlives_its_peer_and_finds_the_next_one() {
 #[test]
 fn a_neighbour_that_is_killed_and_started_again_is_reached_again() {
     let near = TestNode::start();
-    // At an address of its own and a port that the system gives to nobody who asks for any, so that it is free
-    // again when the node comes back.
+    // At an address of its own and a port that the system gives to nobody who asks for any, so that it is
+    // free again when the node comes back.
     let port = u16::try_from(20_000 + std::process::id() % 10_000).unwrap();
     let own = ([127, 0, 0, 77], port).into();
     let mut far = TestNode::start_with(|config| config.udp.listen = vec![own]);

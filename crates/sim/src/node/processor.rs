@@ -122,7 +122,8 @@ impl ProcessorConfig {
 pub struct Turns {
     /// From the beginning of one turn to that of the next.
     pub period: Duration,
-    /// How long it has nothing in each: so long it has slept when the next turn begins, although it was at work.
+    /// How long it has nothing in each: so long it has slept when the next turn begins, although it was at
+    /// work.
     pub standstill: Duration,
 }
 
@@ -366,8 +367,8 @@ mod tests {
         assert_eq!(came(Use::Application, PacketKind::Interest), 50);
     }
 
-    /// Interests and Data take 10 us by link 7, and a hundredth of how long it slept for them on top when they
-    /// come; Data half of that again when they leave.
+    /// Interests and Data take 10 us by link 7, and a hundredth of how long it slept for them on top when
+    /// they come; Data half of that again when they leave.
     fn sleeper() -> Processor {
         let rising = |takes| {
             Waking::new([
@@ -471,7 +472,7 @@ mod tests {
         let config =
             ProcessorConfig { turns: Some(turns), capacity: vec![(Instant::ZERO, 10)], ..sleeper().config };
         let mut processor = Processor::new(config);
-        // At a hundredth of a core 10 us take 1 ms. All come at once: work goes on for packets behind packets.
+        // At a hundredth of a core 10 us take 1 ms. All come at once, and wait for each other.
         let mut takes = |kind| takes(&mut processor, 0, kind);
         assert_eq!(takes(PacketKind::Interest), 1_000, "to 1 ms, in the first turn");
         assert_eq!([(); 9].map(|()| takes(PacketKind::Interest)), [1_000; 9], "to 10 ms, in the same");

@@ -216,7 +216,7 @@ mod tests {
 
     /// From one Interest to the next, and what waking costs then.
     const GAPS_US: [u32; 5] = [CLOSE_US, 1_250, 2_500, 10_000, PAUSE_US];
-    const WAKING_US: [f64; 5] = [40.0, 60.0, 75.0, 150.0, 160.0];
+    const WAKING_US: [f64; 5] = [40.0, 60.0, 76.0, 150.0, 160.0];
 
     fn known(times: f64) -> PacketCost {
         let interest_us = 2.0 * times;

@@ -250,7 +250,10 @@ impl Processor {
         let work = self.times(by).map_or(Duration::ZERO, |times| {
             times.leaving.of(kind) + times.leaving_asleep.after(kind, self.slept)
         });
-        self.charge(now, work);
+        if work > Duration::ZERO {
+            // It does not keep the processor awake, but is no sleep for packets of its kind.
+            self.last.of(kind).done = self.charge(now, work);
+        }
     }
 
     /// Does what an Interest takes that the node's content store answers.
@@ -435,6 +438,22 @@ mod tests {
         processor.charge(Instant::from_nanos(10_000), Duration::from_millis(2));
         assert_eq!(takes(&mut processor, 1_010, data), 20, "what came was done a millisecond ago");
         assert_eq!(takes(&mut processor, 2_000, data), 10, "that one is done at 2,030");
+    }
+
+    #[test]
+    fn for_packets_of_its_kind_what_leaves_is_no_sleep() {
+        let mut processor = sleeper();
+        let (link, data) = (Use::Link(LinkId(7)), PacketKind::Data);
+        assert_eq!(takes(&mut processor, 10_000, data), 110, "until 10,110");
+        processor.slept = Some(Duration::from_millis(10));
+        processor.send(Instant::from_nanos(10_110_000), link, data);
+        processor.rest();
+        assert_eq!(takes(&mut processor, 11_160, data), 20, "it was done with the other's leaving at 10,160");
+        assert_eq!(
+            takes(&mut processor, 11_160, PacketKind::Interest),
+            110,
+            "for no Interest it ever worked"
+        );
     }
 
     #[test]

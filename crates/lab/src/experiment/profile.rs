@@ -11,18 +11,40 @@ use super::read::findings::Findings;
 use super::read::named_files::Files;
 
 /// What the packets of one exchange cost a forwarder, in microseconds of a processor.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketCost {
-    /// The Interest.
+    /// The Interest, where it comes while the forwarder is at work.
     pub interest_us: f64,
-    /// The Data packet, without its content.
+    /// The Data packet, without its content, where it comes so.
     pub data_us: f64,
     /// What each kilobyte (1,000 bytes) of content adds to that.
     pub data_us_per_kilobyte: f64,
+    /// What an Interest costs more that finds the forwarder asleep: pairs of for how many milliseconds it has
+    /// done nothing for Interests, and microseconds. Between them it is a line, beyond them what it is at the
+    /// ends.
+    /// Without any waking costs nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waking: Vec<[f64; 2]>,
+    /// How many times as much waking costs for Data; as much as for an Interest where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_waking: Option<f64>,
 }
 
 impl PacketCost {
+    /// What an Interest and Data cost more for which the forwarder has slept so long.
+    #[must_use]
+    pub fn waking_us(&self, slept_ms: f64) -> [f64; 2] {
+        let above = self.waking.partition_point(|[slept, _]| *slept <= slept_ms);
+        let below = above.checked_sub(1).and_then(|below| self.waking.get(below));
+        let interest = match (below, self.waking.get(above)) {
+            (None, None) => 0.0,
+            (Some([_, cost]), None) | (None, Some([_, cost])) => *cost,
+            (Some([from, low]), Some([to, high])) => low + (high - low) * (slept_ms - from) / (to - from),
+        };
+        [interest, interest * self.data_waking.unwrap_or(1.0)]
+    }
+
     /// A Data packet with so much content.
     #[must_use]
     pub fn data_with(&self, content_bytes: u32) -> f64 {
@@ -31,7 +53,7 @@ impl PacketCost {
 }
 
 /// What packets of one kind of link cost, in microseconds of a processor.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkCost {
     /// An Interest that comes from a neighbour and goes to another.
@@ -40,9 +62,18 @@ pub struct LinkCost {
     pub data_us: f64,
     /// What each kilobyte (1,000 bytes) of content adds to that.
     pub data_us_per_kilobyte: f64,
+    /// What waking the forwarder up costs such an Interest, as in [`PacketCost::waking`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waking: Vec<[f64; 2]>,
+    /// How many times as much it costs such Data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_waking: Option<f64>,
     /// An Interest of a neighbour for 4 KiB that the content store answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_us: Option<f64>,
+    /// How many times `waking` it costs such an Interest to wake the forwarder up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hit_waking: Option<f64>,
     /// What each kilobyte of content costs more where a content store takes it in: memory that was not used
     /// before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,27 +90,27 @@ impl LinkCost {
     /// The same for applications as between neighbours, and nothing of a content store.
     #[must_use]
     pub fn forwarding(cost: PacketCost) -> Self {
-        let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
-        LinkCost { interest_us, data_us, data_us_per_kilobyte, ..LinkCost::default() }
+        let PacketCost { interest_us, data_us, data_us_per_kilobyte, waking, data_waking } = cost;
+        LinkCost { interest_us, data_us, data_us_per_kilobyte, waking, data_waking, ..LinkCost::default() }
     }
 
     /// Between two neighbours.
     #[must_use]
     pub fn forwarder(&self) -> PacketCost {
-        let LinkCost { interest_us, data_us, data_us_per_kilobyte, .. } = *self;
-        PacketCost { interest_us, data_us, data_us_per_kilobyte }
+        let LinkCost { interest_us, data_us, data_us_per_kilobyte, data_waking, .. } = *self;
+        PacketCost { interest_us, data_us, data_us_per_kilobyte, waking: self.waking.clone(), data_waking }
     }
 
     /// At a consumer's forwarder; what was not measured costs what it does between neighbours.
     #[must_use]
     pub fn consumer(&self) -> PacketCost {
-        self.consumer.unwrap_or_else(|| self.forwarder())
+        self.consumer.clone().unwrap_or_else(|| self.forwarder())
     }
 
     /// At a producer's.
     #[must_use]
     pub fn producer(&self) -> PacketCost {
-        self.producer.unwrap_or_else(|| self.forwarder())
+        self.producer.clone().unwrap_or_else(|| self.forwarder())
     }
 
     /// The same at a node with a content store, which takes all Data in.
@@ -90,9 +121,9 @@ impl LinkCost {
             |role: PacketCost| PacketCost { data_us_per_kilobyte: role.data_us_per_kilobyte + store, ..role };
         LinkCost {
             data_us_per_kilobyte: self.data_us_per_kilobyte + store,
-            consumer: self.consumer.map(with),
-            producer: self.producer.map(with),
-            ..*self
+            consumer: self.consumer.clone().map(with),
+            producer: self.producer.clone().map(with),
+            ..self.clone()
         }
     }
 }
@@ -144,8 +175,8 @@ pub struct Profile {
     pub machine: String,
     /// The program, in words: a build without optimisation has other costs.
     pub program: String,
-    /// What a forwarder takes besides what packets cost it, in percent of a core, its counters being asked
-    /// for twice a second.
+    /// What a forwarder takes without packets, in percent of a core, its counters being asked for twice a
+    /// second.
     #[serde(default)]
     pub idle_percent: f64,
     /// By kind of link: `udp`, `tcp`, `ether`.
@@ -170,7 +201,7 @@ impl Profile {
             LinkKind::Tcp => "tcp",
             LinkKind::Ether => "ether",
         };
-        self.link.get(name).or_else(|| self.link.get("udp")).copied()
+        self.link.get(name).or_else(|| self.link.get("udp")).cloned()
     }
 
     /// What verification costs a consumer whose producers have Ed25519 keys; nothing when it was not
@@ -198,15 +229,17 @@ impl Profile {
         }
         let is_cost = |cost: f64| cost.is_finite() && (0.0..1e7).contains(&cost);
         let roles = |link: &LinkCost| [link.forwarder(), link.consumer(), link.producer()];
-        let costs = profile
-            .link
-            .values()
-            .flat_map(roles)
-            .flat_map(|role| [role.interest_us, role.data_us, role.data_us_per_kilobyte]);
-        let stores = |link: &LinkCost| [link.cache_hit_us, link.store_us_per_kilobyte];
-        let stores = profile.link.values().flat_map(stores).flatten();
-        if !costs.chain(stores).all(is_cost) {
+        let roles: Vec<PacketCost> = profile.link.values().flat_map(roles).collect();
+        let costs = roles.iter().flat_map(|role| [role.interest_us, role.data_us, role.data_us_per_kilobyte]);
+        let points = roles.iter().flat_map(|role| role.waking.iter().flatten().copied());
+        let times = |link: &LinkCost| [link.cache_hit_us, link.store_us_per_kilobyte, link.cache_hit_waking];
+        let stores = profile.link.values().flat_map(times).flatten();
+        let factors = roles.iter().filter_map(|role| role.data_waking);
+        if !costs.chain(points).chain(stores).chain(factors).all(is_cost) {
             return Err("a cost is no time".to_owned());
+        }
+        if !roles.iter().all(|role| role.waking.is_sorted_by(|[shorter, _], [longer, _]| shorter < longer)) {
+            return Err("`waking` is not in order of how long the forwarder has slept".to_owned());
         }
         if !(0.0..=100.0).contains(&profile.idle_percent) {
             return Err("`idle_percent` is no part of a core".to_owned());
@@ -265,6 +298,32 @@ mod tests {
         assert_eq!(profile.of(LinkKind::Ether), profile.of(LinkKind::Udp), "what was not measured");
         assert!(Profile::parse("machine = 'm'\nprogram = 'p'\n[link]\n").is_err());
         assert!(Profile::parse(&PROFILE.replace("7.5", "-7.5")).is_err());
+    }
+
+    const SLEEPER: &str = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 10.0\ndata_us = 20.0\n\
+                           data_us_per_kilobyte = 5.0\nwaking = [[0.0, 0.0], [1.25, 50.0], [10.0, 120.0]]\n\
+                           data_waking = 0.5\ncache_hit_us = 12.0\ncache_hit_waking = 0.75\n\
+                           [link.udp.producer]\ninterest_us = 1.0\ndata_us = 2.0\n\
+                           data_us_per_kilobyte = 3.0\n\
+                           waking = [[1.0, 7.0]]\n";
+
+    #[test]
+    fn a_profile_says_what_waking_costs_or_that_it_costs_nothing() {
+        let profile = Profile::parse(SLEEPER).unwrap();
+        assert_eq!(Profile::parse(&profile.to_text().unwrap()), Ok(profile.clone()));
+        let cost = profile.of(LinkKind::Udp).unwrap();
+        assert_eq!(cost.forwarder().waking_us(5.625), [85.0, 42.5], "half way between 1.25 and 10 ms");
+        assert_eq!(cost.consumer().waking_us(99.0), [120.0, 60.0], "like forwarding where not measured");
+        assert_eq!(cost.producer().waking_us(0.0), [7.0, 7.0], "a point; and Data like an Interest");
+        assert_eq!(cost.storing().producer().waking, [[1.0, 7.0]]);
+        let old = Profile::parse(PROFILE).unwrap().of(LinkKind::Udp).unwrap();
+        assert_eq!(old.forwarder().waking_us(5.0), [0.0, 0.0]);
+        let wrong = |was: &str, is: &str| Profile::parse(&SLEEPER.replace(was, is)).unwrap_err();
+        assert!(wrong("[0.0, 0.0], [1.25", "[2.0, 0.0], [1.25").contains("in order"));
+        assert!(wrong("[1.25, 50.0]", "[0.0, 50.0]").contains("in order"));
+        assert!(wrong("50.0]", "-50.0]").contains("no time"));
+        assert!(wrong("data_waking = 0.5", "data_waking = nan").contains("no time"));
+        assert!(wrong("[1.25, 50.0]", "[1.25]").contains("invalid length"));
     }
 
     #[test]

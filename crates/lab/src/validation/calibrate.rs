@@ -1,135 +1,28 @@
-//! What packets cost a forwarder here: small experiments at two rates each. What the processor takes more at
-//! the higher rate is what the additional packets cost; what it takes anyway falls out.
+//! What packets cost a forwarder here: small experiments, in which they come alone and together.
 
 use std::collections::BTreeMap;
 
-use super::in_process::rounded;
+use super::arithmetic::{Seen, link_cost};
+use super::loads::{self, KINDS, NODES, Pace, Part, case_name, paces, parts};
 use super::validate::run_on;
 use super::{ValidationError, in_process};
 use crate::experiment::Experiment;
-use crate::experiment::profile::{LinkCost, PacketCost, Profile};
+use crate::experiment::profile::Profile;
 use crate::report::CaseData;
 use crate::run::progress::Progress;
 use crate::run::{Machine, Options, Program};
 use crate::stats::mean;
 
-/// What is measured of a kind of link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// Interests, each answered by Data with so much content.
-    Exchange { content_bytes: u32 },
-    /// The same with [`LARGE`] content and content stores, which take all of it in.
-    Stored,
-    /// Interests that nobody answers.
-    Unanswered,
-    /// Interests that the router's content store answers.
-    Hit,
-}
-
-/// The content of a segment as the lab has it, and next to none.
-const LARGE: u32 = 4096;
-const SMALL: u32 = 100;
-/// Packets a second, one by one and not in bursts: a packet that comes alone wakes the forwarder up, which is
-/// most of its cost, and so it is in the experiments that virtual time predicts.
-const RATES: [u32; 2] = [100, 800];
-/// The nodes, each in a role of its own.
-const NODES: [&str; 3] = ["consumer", "router", "producer"];
-const KINDS: [&str; 3] = ["udp", "tcp", "ether"];
-
 /// The experiments that a calibration consists of, by name: nothing but these is used to calibrate.
 #[must_use]
 pub fn calibrations() -> Vec<(String, String)> {
-    let mut list = Vec::new();
-    for kind in KINDS {
-        for part in parts(kind) {
-            list.push((name(kind, part), text(kind, part)));
-        }
-    }
-    list
+    let of_kind = |kind| parts(kind).into_iter().map(move |part| (kind, part));
+    let text = |(kind, part)| (loads::name(kind, part), loads::text(kind, part));
+    KINDS.into_iter().flat_map(of_kind).map(text).collect()
 }
 
-fn parts(kind: &str) -> Vec<Part> {
-    let mut parts = vec![
-        Part::Exchange { content_bytes: LARGE },
-        Part::Exchange { content_bytes: SMALL },
-        Part::Stored,
-        Part::Unanswered,
-    ];
-    if kind == "udp" {
-        parts.push(Part::Hit);
-    }
-    parts
-}
-
-fn name(kind: &str, part: Part) -> String {
-    match part {
-        Part::Exchange { content_bytes } => format!("calibrate-{kind}-{content_bytes}"),
-        Part::Stored => format!("calibrate-{kind}-stored"),
-        Part::Unanswered => format!("calibrate-{kind}-interests"),
-        Part::Hit => format!("calibrate-{kind}-hits"),
-    }
-}
-
-/// An experiment of three nodes.
-fn text(kind: &str, part: Part) -> String {
-    let (segment, size) = match part {
-        Part::Exchange { content_bytes } => (content_bytes, u64::from(content_bytes) * 20_000),
-        Part::Stored => (LARGE, u64::from(LARGE) * 20_000),
-        Part::Unanswered => (LARGE, u64::from(LARGE)),
-        Part::Hit => (LARGE, u64::from(LARGE) * 10),
-    };
-    let router = if part == Part::Hit { "{ forwarder = { content_store = 1000 } }" } else { "{}" };
-    let stores = if part == Part::Stored { "{}" } else { "{ forwarder = { content_store = 0 } }" };
-    let list = |values: [String; 2]| format!("[{}]", values.join(", "));
-    let (load, key, values) = match part {
-        Part::Unanswered => (
-            "[flood.load]\nat = \"consumer\"\nprefix = \"/cost/none\"\nburst = 1\nuntil = 1000000\n",
-            "flood.load.every",
-            list(RATES.map(|rate| format!("\"{} us\"", 1_000_000 / rate))),
-        ),
-        _ => (
-            "[traffic.load]\nat = \"consumer\"\ncontent = \"files\"\nrate = \"1/s\"\npattern = \"sequential\"\n",
-            "traffic.load.rate",
-            list(RATES.map(|rate| format!("\"{rate}/s\""))),
-        ),
-    };
-    format!(
-        r#"title = "What packets cost over {kind}: {part:?}"
-duration = "5 s"
-gates = {{ waited = "100 %", invalid_samples = "20 %", steal = "30 %", unfinished = "100 %", retries = 1 }}
-measure = {{ from = "1 s", until = "5 s" }}
-
-[defaults]
-link = {{ kind = "{kind}", rate = "100 Mbit/s", delay = "1 ms" }}
-node = {stores}
-
-[node]
-consumer = {{}}
-router = {router}
-producer = {{}}
-
-[link]
-consumer-router = {{}}
-router-producer = {{}}
-
-[[route]]
-prefix = "/cost"
-path = ["consumer", "router", "producer"]
-
-[content.files]
-prefix = "/cost"
-at = "producer"
-size = "{size} B"
-segment = "{segment} B"
-
-{load}start = "500 ms"
-
-[[sweep]]
-key = "{key}"
-values = {values}
-"#
-    )
-}
+/// What was seen of each node at each pace of each part of a kind of link.
+type SeenOfKind = BTreeMap<(&'static str, Part, Pace), Seen>;
 
 /// Measures what packets and signatures cost on this machine. `options` say where runs go and what is
 /// measured with; runs are in namespaces, and those that are there and complete are not run again.
@@ -147,131 +40,123 @@ pub fn calibrate(
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default().words(),
         ..Profile::default()
     };
-    let mut idle = Vec::new();
+    let mut kinds = Vec::new();
     for kind in KINDS {
-        let mut lines = BTreeMap::new();
+        let mut seen = SeenOfKind::new();
         for part in parts(kind) {
-            let title = name(kind, part);
-            let experiment = Experiment::parse(&title, &title, &text(kind, part))?;
+            let name = loads::name(kind, part);
+            let experiment = Experiment::parse(&name, &name, &loads::text(kind, part))?;
             let run = run_on(&experiment, options, "netns", &mut observe)?;
-            for node in NODES {
-                let nothing = || ValidationError::Nothing(format!("{title}: no valid run at two rates"));
-                // Behind the content store nothing arrives, and no line can be drawn.
-                if part == Part::Hit && node == "producer" {
-                    continue;
-                }
-                let line = line_of(&run.cases, node, part).ok_or_else(nothing)?;
-                idle.push(line.1);
-                lines.insert((title.clone(), node), line);
-            }
+            see(&name, part, &run.cases, &mut seen)?;
         }
-        let of = |node: &'static str, part: Part| {
-            let line = lines.get(&(name(kind, part), node))?;
-            // A percent of a core is 10,000 us a second.
-            Some((line.0 * 1e4).max(0.0))
-        };
-        profile.link.insert(kind.to_owned(), link_cost(of));
+        kinds.push((kind, seen));
     }
-    profile.idle_percent = rounded(mean(&idle).max(0.0));
+    let idle = kinds.iter().flat_map(|(_, seen)| seen.iter().filter(|((_, _, pace), _)| *pace == Pace::Idle));
+    let idle: Vec<f64> = idle.map(|(_, seen)| seen.cpu_percent).collect();
+    let idle_percent = mean(&idle).max(0.0);
+    for (kind, seen) in kinds {
+        let cost = link_cost(idle_percent, |node, part, pace| seen.get(&(node, part, pace)).copied());
+        let nothing = || ValidationError::Nothing(format!("calibrate-{kind}: not every load was seen"));
+        profile.link.insert(kind.to_owned(), cost.ok_or_else(nothing)?);
+    }
+    profile.idle_percent = in_process::rounded(idle_percent);
     profile.signature = in_process::signatures();
     profile.dialect = in_process::dialects();
     profile.disk = in_process::disk(&options.runs);
     Ok(profile)
 }
 
-/// The costs of a kind of link from those of its parts at each node. An exchange is an Interest and a Data
-/// packet.
-fn link_cost(of: impl Fn(&'static str, Part) -> Option<f64>) -> LinkCost {
-    let role = |node: &'static str| {
-        let exchange = |content_bytes| of(node, Part::Exchange { content_bytes }).unwrap_or(0.0);
-        let interest_us = of(node, Part::Unanswered).unwrap_or(0.0);
-        let (large, small) = (exchange(LARGE), exchange(SMALL));
-        let data_us_per_kilobyte = ((large - small) / f64::from(LARGE - SMALL) * 1e3).max(0.0);
-        let data_us = (large - interest_us - data_us_per_kilobyte * f64::from(LARGE) / 1e3).max(0.0);
-        PacketCost {
-            interest_us: rounded(interest_us),
-            data_us: rounded(data_us),
-            data_us_per_kilobyte: rounded(data_us_per_kilobyte),
+/// Notes what the nodes took in each case of a part.
+fn see(name: &str, part: Part, cases: &[CaseData], seen: &mut SeenOfKind) -> Result<(), ValidationError> {
+    for pace in paces(part) {
+        let case = case_name(pace);
+        let nothing = || ValidationError::Nothing(format!("{name}, {case}: no valid run"));
+        let found = cases.iter().find(|found| found.plan.case == case).ok_or_else(nothing)?;
+        for node in NODES {
+            // Behind the content store nothing arrives.
+            if part == Part::Hit && node != "router" {
+                continue;
+            }
+            let packets = if part == Part::Hit { "noted" } else { "propagated" };
+            let [cpu, packets] = ["cpu", packets].map(|what| found.values(&format!("{node}.{what}"), "mean"));
+            if cpu.is_empty() || cpu.len() != packets.len() {
+                return Err(nothing());
+            }
+            let one = Seen { cpu_percent: mean(&cpu), packets: mean(&packets) };
+            seen.insert((node, part, pace), one);
         }
-    };
-    let [consumer, router, producer] = NODES.map(role);
-    // Memory is the same at every node: the mean of them is surer than each.
-    let stored =
-        NODES.map(|node| Some(of(node, Part::Stored)? - of(node, Part::Exchange { content_bytes: LARGE })?));
-    let stored: Option<Vec<f64>> = stored.into_iter().collect();
-    let per_kilobyte =
-        |more: Vec<f64>| more.iter().sum::<f64>() / NODES.len() as f64 / f64::from(LARGE) * 1e3;
-    LinkCost {
-        store_us_per_kilobyte: stored.map(|more| rounded(per_kilobyte(more).max(0.0))),
-        cache_hit_us: of("router", Part::Hit).map(rounded),
-        consumer: Some(consumer),
-        producer: Some(producer),
-        ..LinkCost::forwarding(router)
     }
-}
-
-/// The line of a node's processor time, in percent, over packets a second: what one more packet takes, and
-/// what is taken without any.
-fn line_of(cases: &[CaseData], node: &str, part: Part) -> Option<(f64, f64)> {
-    let is_answered = part == Part::Hit && node == "router";
-    let packets = format!("{node}.{}", if is_answered { "noted" } else { "propagated" });
-    let mut points = Vec::new();
-    for case in cases {
-        let cpu = case.values(&format!("{node}.cpu"), "mean");
-        points.extend(case.values(&packets, "mean").into_iter().zip(cpu));
-    }
-    line(&points)
-}
-
-/// The line through points with the least squares: its slope, and where it begins.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let count = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
-    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    let common: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    let slope = common / spread;
-    (spread > 0.0).then_some((slope, y - slope * x))
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
+    use crate::driver::Programs;
+    use crate::experiment::profile::{LinkCost, PacketCost};
+
+    /// Costs that no two roles share.
+    const KNOWN: &str = "machine = 'm'\nprogram = 'p'\nidle_percent = 0.3\n[link.udp]\ninterest_us = 4.0\n\
+        data_us = 10.0\ndata_us_per_kilobyte = 6.0\ndata_waking = 0.75\nstore_us_per_kilobyte = 1.5\n\
+        waking = [[0.0, 0.0], [0.4, 50.0], [1.25, 75.0], [2.5, 90.0], [10.0, 150.0], [40.0, 160.0]]\n\
+        cache_hit_us = 30.0\ncache_hit_waking = 1.25\n[link.udp.consumer]\ninterest_us = 3.0\ndata_us = 8.0\n\
+        data_us_per_kilobyte = 3.0\ndata_waking = 0.5\n\
+        waking = [[0.0, 0.0], [0.4, 45.0], [1.25, 65.0], [2.5, 80.0], [10.0, 140.0], [40.0, 155.0]]\n\
+        [link.udp.producer]\ninterest_us = 2.0\ndata_us = 14.0\ndata_us_per_kilobyte = 5.0\n\
+        data_waking = 1.5\n\
+        waking = [[0.0, 0.0], [0.4, 30.0], [1.25, 45.0], [2.5, 60.0], [10.0, 80.0], [40.0, 85.0]]\n";
+
+    /// Are all numbers of a role what they are known to be, but for what the moments of sampling change?
+    fn is_found(found: &PacketCost, known: &PacketCost) -> bool {
+        let singles = |cost: &PacketCost| {
+            [
+                cost.interest_us,
+                cost.data_us,
+                cost.data_us_per_kilobyte,
+                20.0 * cost.data_waking.unwrap_or(0.0),
+            ]
+        };
+        let curve = found.waking.iter().map(|[slept, cost]| (*cost, known.waking_us(*slept)[0]));
+        let mut all = singles(found).into_iter().zip(singles(known)).chain(curve);
+        found.waking.len() == 6 && all.all(|(found, known)| (found - known).abs() < 0.5 + 0.03 * known)
+    }
 
     #[test]
-    fn every_calibration_is_a_sound_experiment_at_two_rates() {
-        let list = calibrations();
-        assert_eq!(list.len(), 13);
-        for (name, text) in list {
-            let experiment = Experiment::parse(&name, &name, &text).unwrap_or_else(|wrong| panic!("{wrong}"));
-            assert_eq!(experiment.plans("netns").unwrap().len(), 2, "{name}");
+    fn a_calibration_of_virtual_time_finds_the_profile_that_it_has() {
+        let folder = TestFolder::new("calibrate");
+        std::fs::write(folder.join("m.toml"), KNOWN).unwrap();
+        let programs = Programs { cairn: "cairn".into(), ndnd: None };
+        let options = Options::new("sim", &folder, programs);
+        let mut seen = SeenOfKind::new();
+        for part in parts("udp") {
+            let text = format!("profile = 'm.toml'\n{}", loads::text("udp", part));
+            let name = loads::name("udp", part);
+            let experiment = Experiment::parse_in(Some(&folder), &name, "m", &text);
+            let experiment = experiment.unwrap_or_else(|wrong| panic!("{wrong}"));
+            let run = run_on(&experiment, &options, "sim", |_| {}).unwrap_or_else(|wrong| panic!("{wrong}"));
+            see(&name, part, &run.cases, &mut seen).unwrap_or_else(|wrong| panic!("{wrong}"));
+        }
+        let found = link_cost(0.3, |node, part, pace| seen.get(&(node, part, pace)).copied()).unwrap();
+        let known = Profile::parse(KNOWN).unwrap().link.remove("udp").unwrap();
+        let roles = |cost: &LinkCost| [cost.consumer(), cost.forwarder(), cost.producer()];
+        for (found, known) in roles(&found).iter().zip(&roles(&known)) {
+            assert!(is_found(found, known), "{found:?}\n{known:?}");
+        }
+        let rest = |cost: &LinkCost| {
+            [cost.cache_hit_us, cost.cache_hit_waking, cost.store_us_per_kilobyte]
+                .map(Option::unwrap_or_default)
+        };
+        for (found, known) in rest(&found).into_iter().zip(rest(&known)) {
+            assert!((found - known).abs() < 0.1 + 0.03 * known, "{found} {known}");
         }
     }
 
     #[test]
-    fn what_a_processor_takes_anyway_costs_no_packet() {
-        // 3 % of a core for nothing, and 50 us for each packet.
-        let points = [(200.0, 4.0), (1200.0, 9.0), (1200.0, 9.0)];
-        let (slope, idle) = line(&points).unwrap();
-        assert!((slope * 1e4 - 50.0).abs() < 1e-6 && (idle - 3.0).abs() < 1e-9);
-        assert_eq!(line(&[(200.0, 4.0), (200.0, 5.0)]), None, "one rate says nothing");
-    }
-
-    #[test]
-    fn an_exchange_is_an_interest_and_data_which_costs_more_the_longer_it_is() {
-        let cost = link_cost(|node, part| {
-            let more = if node == "router" { 0.0 } else { 100.0 };
-            Some(match part {
-                Part::Exchange { content_bytes } => 30.0 + more + f64::from(content_bytes) / 100.0,
-                Part::Stored => 50.0 + more + f64::from(LARGE) / 100.0,
-                Part::Unanswered => 12.0,
-                Part::Hit => 40.0,
-            })
-        });
-        assert_eq!((cost.interest_us, cost.data_us, cost.data_us_per_kilobyte), (12.0, 18.0, 10.0));
-        assert!((cost.forwarder().data_with(LARGE) - 58.96).abs() < 1e-9);
-        assert!((cost.consumer().data_us - 118.0).abs() < 1e-9 && cost.cache_hit_us == Some(40.0));
-        // 20 us more for 4,096 bytes that a content store takes in.
-        assert_eq!(cost.store_us_per_kilobyte, Some(4.88));
-        assert!((cost.storing().forwarder().data_us_per_kilobyte - 14.88).abs() < 1e-9);
+    fn every_calibration_has_a_name_of_its_own() {
+        let list = calibrations();
+        let names: std::collections::BTreeSet<_> = list.iter().map(|(name, _)| name).collect();
+        assert_eq!((list.len(), names.len()), (16, 16));
     }
 }

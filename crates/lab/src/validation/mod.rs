@@ -1,8 +1,10 @@
 //! How far virtual time is from real forwarders, as a number: what packets cost on this machine is measured
 //! once, and with it virtual time predicts runs that were not used for that.
 
+mod arithmetic;
 mod calibrate;
 mod in_process;
+mod loads;
 mod page;
 mod validate;
 

@@ -135,6 +135,7 @@ pub fn text(validation: &Validation) -> String {
 /// What was measured of packets, by kind of link and by what the forwarder is to them.
 fn costs(page: &mut String, profile: &Profile) {
     page.push_str("\n### What packets cost\n\n");
+    page.push_str("What a packet costs that comes while the forwarder is at work:\n\n");
     page.push_str(
         "| link | the forwarder | Interest | Data | each kilobyte of content | and stored | answered from the cache |\n",
     );
@@ -149,14 +150,43 @@ fn costs(page: &mut String, profile: &Profile) {
             ("of a producer", cost.producer(), "–"),
         ];
         for (role, cost, hit) in roles {
-            let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
+            let PacketCost { interest_us, data_us, data_us_per_kilobyte, .. } = cost;
             let _ = writeln!(
                 page,
                 "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {store} | {hit} |"
             );
         }
     }
+    waking(page, profile);
     let _ = writeln!(page, "\nBesides that a forwarder takes {:.2} % of a core.", profile.idle_percent);
+}
+
+/// What it costs to wake a forwarder up; nothing where a profile knows nothing of it.
+fn waking(page: &mut String, profile: &Profile) {
+    let times =
+        |times: Option<f64>| times.map_or_else(|| "–".to_owned(), |times| format!("{times:.2} times"));
+    let mut rows = String::new();
+    for (kind, cost) in &profile.link {
+        let roles = [
+            ("between neighbours", cost.forwarder(), cost.cache_hit_waking),
+            ("of a consumer", cost.consumer(), None),
+            ("of a producer", cost.producer(), None),
+        ];
+        for (role, cost, hit) in roles.into_iter().filter(|(_, cost, _)| !cost.waking.is_empty()) {
+            let points = cost.waking.iter().filter(|[slept, _]| *slept > 0.0);
+            let points: Vec<String> = points.map(|[slept, us]| format!("{slept}: {us:.0}")).collect();
+            let [data, hit] = [Some(cost.data_waking.unwrap_or(1.0)), hit].map(times);
+            let _ = writeln!(rows, "| {kind} | {role} | {} | {data} | {hit} |", points.join(", "));
+        }
+    }
+    if !rows.is_empty() {
+        page.push_str("\nWhat a packet costs on top that finds it asleep:\n\n");
+        page.push_str(
+            "| link | the forwarder | milliseconds asleep: µs for an Interest | Data | answered from the cache |\n",
+        );
+        page.push_str("|---|---|---|---:|---:|\n");
+        page.push_str(&rows);
+    }
 }
 
 /// A mean with half the width of its 90 % interval.
@@ -179,6 +209,20 @@ fn difference(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waking_costs_stands_beside_what_packets_cost_where_it_is_known() {
+        let head = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 2.0\ndata_us = 9.0\n\
+                    data_us_per_kilobyte = 1.0\n";
+        let page = |more: &str| page(&[], &Profile::parse(&format!("{head}{more}")).unwrap());
+        let without = page("");
+        assert!(
+            without.contains("| udp | of a consumer | 2.0 µs | 9.0 µs |") && !without.contains("asleep:")
+        );
+        let with = page("waking = [[0.0, 0.0], [1.25, 60.0]]\ndata_waking = 0.5\ncache_hit_waking = 0.75\n");
+        assert!(with.contains("| udp | between neighbours | 1.25: 60 | 0.50 times | 0.75 times |"), "{with}");
+        assert!(with.contains("| udp | of a producer | 1.25: 60 | 0.50 times | – |"), "{with}");
+    }
 
     #[test]
     fn an_experiment_with_nothing_to_compare_says_why_it_is_not_within() {

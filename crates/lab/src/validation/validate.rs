@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use super::ValidationError;
 use crate::analysis::RepeatResult;
 use crate::experiment::Experiment;
-use crate::experiment::plan::{Activity, LinkPlan};
+use crate::experiment::plan::{Activity, LinkPlan, Plan};
 use crate::report::{CaseData, Numbers, RunData};
 use crate::run::progress::Progress;
 use crate::run::{Options, RunFolder, execute, resume};
@@ -30,7 +30,8 @@ const MUCH_WAITING_PERCENT: f64 = 5.0;
 
 /// Why virtual time is slower where links are not full: experiments in the folder of causes show it.
 const IDLE_LINKS: &str = "idle real links send at once";
-/// And where a processor is full: another experiment there shows it.
+/// And where a processor is full, with a profile that says what packets cost that come alone, and not what of
+/// that is waking: another experiment there shows it.
 const WAITING_TOGETHER: &str = "packets that wait together cost less";
 
 /// Where the difference of two backends lies.
@@ -230,6 +231,12 @@ fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Vali
     Validation { experiment: experiment.name.clone(), title, rows, not_valid }
 }
 
+/// Whether a profile says what waking a forwarder up costs.
+fn knows_waking(plan: &Plan) -> bool {
+    let costs = plan.nodes.iter().filter_map(|node| node.costs.as_ref());
+    costs.flat_map(|costs| &costs.links).any(|(_, link)| !link.arriving_asleep.iter().all(Vec::is_empty))
+}
+
 /// Whether a node has a share of a processor only, which then limits what passes.
 fn has_share(case: &CaseData) -> bool {
     case.plan.nodes.iter().any(|node| node.cpu.is_some_and(|share| share < 1.0))
@@ -385,7 +392,9 @@ fn reason(
         _ => false,
     };
     if is_slower && has_share(real) {
-        reasons.push(WAITING_TOGETHER.to_owned());
+        if !knows_waking(&real.plan) {
+            reasons.push(WAITING_TOGETHER.to_owned());
+        }
     } else if is_slower && real.plan.links.iter().any(is_shaped) {
         reasons.push(IDLE_LINKS.to_owned());
     }

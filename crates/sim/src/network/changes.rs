@@ -13,6 +13,7 @@ use crate::events::queue::EventSource;
 use crate::link::LinkConfig;
 use crate::network::{Network, Plan};
 use crate::node::Peer;
+use crate::node::processor::Waiting;
 use crate::trace::{Capture, TraceConfig};
 
 impl Network {
@@ -145,8 +146,8 @@ impl Network {
         let now = self.core.now;
         let slot = &mut self.core.nodes[node];
         if let Some(processor) = &mut slot.processor {
-            for (_, packet_id, _) in processor.waiting.drain(..) {
-                self.core.in_flight.release(packet_id);
+            for Waiting { packet, .. } in processor.waiting.drain(..) {
+                self.core.in_flight.release(packet);
             }
         }
         slot.restart(now)

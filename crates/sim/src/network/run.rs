@@ -14,6 +14,7 @@ use crate::events::queue::{Event, EventSource};
 use crate::link::services::Delivered;
 use crate::link::{Channel, Flight, LinkDropReason};
 use crate::network::Network;
+use crate::node::processor::{Admitted, Waiting};
 use crate::node::{Exit, Peer, Port};
 
 /// More than any sensible network does without time passing.
@@ -136,12 +137,12 @@ impl Network {
                 }
             }
             EventSource::Processor(node) => {
-                let waiting = core.nodes[node].processor.as_mut().map(|part| &mut part.waiting);
-                if let Some(waiting) = waiting
-                    && waiting.front().is_some_and(|(due, ..)| *due == turn)
-                    && let Some((_, packet_id, face)) = waiting.pop_front()
-                {
+                let processor = core.nodes[node].processor.as_mut();
+                if let Some((packet_id, face)) = processor.and_then(|processor| processor.take(turn)) {
                     self.process(node, face, packet_id);
+                    if let Some(processor) = &mut self.core.nodes[node].processor {
+                        processor.rest();
+                    }
                 }
             }
             EventSource::Application(application) => {
@@ -261,9 +262,9 @@ impl Network {
         let (by, rank) = (core.used(node, face), core.nodes[node].alarm.rank);
         let Some(processor) = &mut core.nodes[node].processor else { return };
         match processor.admit(core.now, by, core.in_flight.get(packet_id).kind()) {
-            Some(done) => {
+            Some(Admitted { done, slept }) => {
                 let turn = core.queue.plan(done, rank, EventSource::Processor(node));
-                processor.waiting.push_back((turn, packet_id, face));
+                processor.waiting.push_back(Waiting { turn, packet: packet_id, face, slept });
             }
             None => {
                 let reason = LinkDropReason::ProcessorQueueFull;

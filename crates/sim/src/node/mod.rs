@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod processor;
+pub(crate) mod waking;
 
 use std::sync::Arc;
 

@@ -144,8 +144,8 @@ fn move_belongings(
     for node in partition.nodes_of(part) {
         let moved = &mut from.nodes[node];
         mover.alarm(&mut moved.alarm);
-        for (turn, packet_id, _) in moved.processor.iter_mut().flat_map(|processor| &mut processor.waiting) {
-            (*turn, *packet_id) = ((mover.turns)(*turn), mover.packet(*packet_id));
+        for waiting in moved.processor.iter_mut().flat_map(|processor| &mut processor.waiting) {
+            (waiting.turn, waiting.packet) = ((mover.turns)(waiting.turn), mover.packet(waiting.packet));
         }
         swap(moved, &mut to.nodes[node]);
     }

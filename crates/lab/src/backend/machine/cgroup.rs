@@ -22,11 +22,17 @@ fn shortest_period_us(cores: f64) -> u64 {
     period.clamp(MIN_US, MAX_US)
 }
 
+/// Over which period a share is kept, in nanoseconds: the one that is given, or the shortest.
+#[must_use]
+pub fn period_ns(cores: f64, given_ns: Option<u64>) -> u64 {
+    given_ns.unwrap_or_else(|| shortest_period_us(cores) * 1000)
+}
+
 /// For how long a forwarder with a share stands still at a time, in nanoseconds; nothing for a whole core and
 /// more.
 #[must_use]
 pub fn standstill_ns(cores: f64, period_ns: Option<u64>) -> u64 {
-    let period_ns = period_ns.unwrap_or_else(|| shortest_period_us(cores) * 1000);
+    let period_ns = self::period_ns(cores, period_ns);
     let used = (period_ns as f64 * cores.min(1.0)) as u64;
     period_ns - used.min(period_ns)
 }

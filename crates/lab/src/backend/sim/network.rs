@@ -4,15 +4,16 @@ use engine::{FaceConfig, RateLimit, SharingConfig};
 use packet::Dialect;
 use packet::time::{Duration, Instant};
 use sim::{
-    Clock, CoDel, CoDelAction, FaceTimes, KindTimes, LinkConfig, LinkId, Network, NodeId, ProcessorConfig,
-    Queue,
+    Clock, CoDel, CoDelAction, FaceTimes, KindTimes, KindWaking, LinkConfig, LinkId, Network, NodeId,
+    ProcessorConfig, Queue, Turns, Waking,
 };
 
 use super::error::SimulationError;
+use crate::backend::machine::cgroup::{period_ns, standstill_ns};
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
     Activity, ClockPlan, IndexVec, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
-    UseCosts,
+    UseCosts, WakingCurve,
 };
 use crate::order::Simultaneous;
 
@@ -156,22 +157,45 @@ fn processor(
         ..ProcessorConfig::uniform(Duration::from_nanos(node.service_time_ns))
     };
     let Some(costs) = &node.costs else { return Some(config) };
-    let of_links = costs.links.iter().filter_map(|(link, costs)| Some((*links.get(*link)?, times(*costs))));
+    let of_links = costs.links.iter().filter_map(|(link, costs)| Some((*links.get(*link)?, times(costs))));
     Some(ProcessorConfig {
         links: of_links.collect(),
-        applications: Some(times(costs.applications)),
+        applications: Some(times(&costs.applications)),
         answer_time: Duration::from_nanos(costs.answer_ns),
+        answer_asleep: waking(&costs.answer_asleep),
+        turns: (share < 1.0).then(|| turns(share, node.cpu_period_ns)),
         ..config
     })
 }
 
+/// How the kernel keeps a share of a processor.
+fn turns(share: f64, given_ns: Option<u64>) -> Turns {
+    let [period, standstill] = [period_ns, standstill_ns].map(|of| Duration::from_nanos(of(share, given_ns)));
+    Turns { period, standstill }
+}
+
+fn waking(curve: &[[u64; 2]]) -> Waking {
+    Waking::new(
+        curve.iter().map(|[slept, takes]| (Duration::from_nanos(*slept), Duration::from_nanos(*takes))),
+    )
+}
+
 /// A Nack is an Interest that is on its way back.
-fn times(costs: UseCosts) -> FaceTimes {
+fn times(costs: &UseCosts) -> FaceTimes {
     let kinds = |[interest, data]: [u64; 2]| {
         let [interest, data] = [interest, data].map(Duration::from_nanos);
         KindTimes { interest, data, nack: interest }
     };
-    FaceTimes { arriving: kinds(costs.arriving_ns), leaving: kinds(costs.leaving_ns) }
+    let asleep = |[interest, data]: &[WakingCurve; 2]| {
+        let [interest, data] = [interest, data].map(|curve| waking(curve));
+        KindWaking { nack: interest.clone(), interest, data }
+    };
+    FaceTimes {
+        arriving: kinds(costs.arriving_ns),
+        leaving: kinds(costs.leaving_ns),
+        arriving_asleep: asleep(&costs.arriving_asleep),
+        leaving_asleep: asleep(&costs.leaving_asleep),
+    }
 }
 
 fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(), SimulationError> {

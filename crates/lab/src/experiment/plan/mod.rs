@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::arrivals::parameter;
 pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared, Turn};
-pub use self::costs::{NodeCosts, UseCosts};
+pub use self::costs::{NodeCosts, UseCosts, WakingCurve};
 pub use self::dialect::Ndnlp1Plan;
 pub(crate) use self::dialect::{DialectInFiles, application_socket, ndn};
 pub use self::evaluation::{ControlPlan, EvaluationPlan, GatePlan, WindowPlan};

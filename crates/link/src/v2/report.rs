@@ -33,6 +33,14 @@ pub struct Counters {
     pub echoes_out: u64,
     /// Echoes that came back, by whatever way.
     pub echoes_in: u64,
+    /// Parity frames sent: frames without a packet that let receivers rebuild others.
+    pub parity_out: u64,
+    /// Parity frames received.
+    pub parity_in: u64,
+    /// Frames rebuilt by them.
+    pub rebuilt: u64,
+    /// Parity frames of which nothing was rebuilt, for more than one frame was missing.
+    pub not_rebuilt: u64,
     /// Frames that had to wait because the neighbour could not have taken them.
     pub held_back: u64,
 }

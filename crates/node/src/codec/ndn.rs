@@ -5,7 +5,7 @@ pub(super) mod link_settings;
 use engine::Transmit;
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, PacingConfig,
-    ReassemblyConfig, Received, ReliabilityConfig,
+    ParityConfig, ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, frame_len};
 use packet::ndn::tlv;
@@ -23,7 +23,7 @@ pub(crate) struct NdnCodec {
     settings: LinkSettings,
     /// What was wrong with packets in frames that were good.
     drops: DropCounters,
-    /// Whether packets may wait in the service: reassembled ones, and frames to be sent or acknowledged.
+    /// Whether something may wait in the service: reassembled packets, and frames to be sent or acknowledged.
     may_wait: bool,
 }
 
@@ -56,7 +56,7 @@ impl NdnCodec {
     /// A codec; `None` if the settings do not fit together.
     pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
         let service = LinkService::new(config(&settings), random).ok()?;
-        let may_wait = settings.reliability || settings.fragmentation;
+        let may_wait = may_wait(&settings);
         Some(NdnCodec { service, settings, drops: DropCounters::default(), may_wait })
     }
 
@@ -67,7 +67,7 @@ impl NdnCodec {
     pub(super) fn set_settings(&mut self, settings: LinkSettings) -> bool {
         let fits = self.service.set_config(config(&settings)).is_ok();
         if fits {
-            self.may_wait = settings.reliability || settings.fragmentation;
+            self.may_wait = may_wait(&settings);
             self.settings = settings;
         }
         fits
@@ -213,6 +213,10 @@ impl NdnCodec {
     }
 }
 
+fn may_wait(settings: &LinkSettings) -> bool {
+    settings.reliability || settings.fragmentation || settings.parity
+}
+
 fn config(settings: &LinkSettings) -> Config {
     let fragments = settings.fragmentation && settings.transport_mtu_bytes.is_some();
     Config {
@@ -234,6 +238,7 @@ fn config(settings: &LinkSettings) -> Config {
                 ..PacingConfig::default()
             }
         }),
+        parity: (settings.parity && settings.multi_access).then(ParityConfig::default),
         // What the memory for waiting packets allows counts, not how many they are.
         max_outgoing_packets: if settings.receive_capacity_bytes.is_some() { 1 << 14 } else { 1024 },
         local_fields: settings.local_fields,

@@ -133,6 +133,7 @@ impl DataPlane {
         // As in NFD, packets are not cut: everybody would have to put them together.
         let settings = LinkSettings {
             multi_access: true,
+            parity: self.settings.faces.share_multicast,
             fragmentation: false,
             reliability: false,
             transport_mtu_bytes: Some(MAX_DATAGRAM_BYTES),

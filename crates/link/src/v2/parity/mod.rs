@@ -1,10 +1,10 @@
 //! Parity frames on links with many ends: of some frames that left, their XOR, from which each receiver
 //! rebuilds the one that it missed, whichever that is.
 //!
-//! Where forty receivers lose one frame in a hundred each, every third frame has to be sent again because one
-//! of them missed it. One parity frame for twelve repairs what each of the forty has lost of the twelve, if it
-//! has lost no more than one. Frames that carry packets are not changed, and peers that know nothing of parity
-//! take a parity frame for one without a packet.
+//! Where forty receivers lose one frame in a hundred each, every third frame has to be sent again because
+//! one of them missed it. One parity frame for twelve repairs what each of the forty has lost of the twelve,
+//! if it has lost no more than one. Frames that carry packets are not changed, and peers that know nothing of
+//! parity take a parity frame for one without a packet.
 //!
 //! - **The sender** ([`sender`]) sends none until it sees frames leave again that left a short while ago
 //!   ([`repair_watch`]): then some receivers have missed them. It stops when there were none for long, and

@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 pub(crate) struct RecentFrames {
     bytes: Box<[u8]>,
     /// The oldest first.
-    frames: VecDeque<Place>,
+    frames: VecDeque<StoredFrame>,
     max_frames: usize,
     /// Where the next one goes, if there is room behind it.
     next: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct StoredFrame {
     hash: u64,
     start: usize,
     len: usize,
@@ -39,27 +39,27 @@ impl RecentFrames {
         let mut start = self.next;
         if start + len > self.bytes.len() {
             // What lies behind here is older than what lies at the beginning.
-            while self.frames.front().is_some_and(|place| place.start >= self.next) {
+            while self.frames.front().is_some_and(|stored| stored.start >= self.next) {
                 self.frames.pop_front();
             }
             start = 0;
         }
         let end = start + len;
-        let is_in_the_way = |place: &Place| place.start < end && place.start + place.len > start;
+        let is_in_the_way = |stored: &StoredFrame| stored.start < end && stored.start + stored.len > start;
         while self.frames.len() >= self.max_frames || self.frames.front().is_some_and(is_in_the_way) {
             self.frames.pop_front();
         }
         if let Some(bytes) = self.bytes.get_mut(start..end) {
             bytes.copy_from_slice(frame);
-            self.frames.push_back(Place { hash, start, len });
+            self.frames.push_back(StoredFrame { hash, start, len });
             self.next = end;
         }
     }
 
     /// The frame of this hash. Those that came last are found first.
     pub(crate) fn find(&self, hash: u64) -> Option<&[u8]> {
-        let place = self.frames.iter().rev().find(|place| place.hash == hash)?;
-        self.bytes.get(place.start..place.start + place.len)
+        let stored = self.frames.iter().rev().find(|stored| stored.hash == hash)?;
+        self.bytes.get(stored.start..stored.start + stored.len)
     }
 }
 

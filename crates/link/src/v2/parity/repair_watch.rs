@@ -1,8 +1,8 @@
 //! Whether frames leave again so often that parity frames are worth their bytes.
 //!
-//! Where some of many receivers miss a frame each, the sender is asked for nearly all of those again, and sees
-//! the same frame leave again a short time later: a repair. A parity frame of *k* frames costs one for each
-//! *k*, so parity pays where repairs are more than that.
+//! Where some of many receivers miss a frame each, the sender is asked for nearly all of those again, and
+//! sees the same frame leave again a short time later: a repair. A parity frame of *k* frames costs one for
+//! each *k*, so parity pays where repairs are more than that.
 
 use packet::time::{Duration, Instant};
 
@@ -19,8 +19,8 @@ const QUIET_WINDOWS: u32 = 16;
 const QUIET_PART: u32 = 256;
 /// It is useless, and rests for so many windows, if repairs did not fall below three quarters of what they
 /// were after so many windows: peers know nothing of it, or losses come together.
-const PATIENCE: u32 = 3;
-const REST_WINDOWS: u32 = 16;
+const USELESS_WINDOWS: u32 = 3;
+const BACK_OFF_WINDOWS: u32 = 16;
 
 /// Bytes at the beginning and at the end of a frame that tell it from others: those have the name, and the
 /// signature.
@@ -109,8 +109,8 @@ impl RepairWatch {
                 let quiet = if repairs * QUIET_PART < WINDOW { quiet + 1 } else { 0 };
                 if quiet >= QUIET_WINDOWS {
                     (State::Off { rest: 0 }, Verdict::End)
-                } else if windows >= PATIENCE && repairs * 4 >= before * 3 {
-                    (State::Off { rest: REST_WINDOWS }, Verdict::End)
+                } else if windows >= USELESS_WINDOWS && repairs * 4 >= before * 3 {
+                    (State::Off { rest: BACK_OFF_WINDOWS }, Verdict::End)
                 } else {
                     (State::On { before, windows, quiet }, Verdict::Repairs(repairs))
                 }
@@ -219,11 +219,11 @@ mod tests {
         let mut sender = Sender::new();
         sender.next = 100;
         sender.window(4);
-        for _ in 1..PATIENCE {
+        for _ in 1..USELESS_WINDOWS {
             assert!(matches!(sender.window(4), Verdict::Repairs(_)));
         }
         assert_eq!(sender.window(4), Verdict::End);
-        for _ in 0..REST_WINDOWS {
+        for _ in 0..BACK_OFF_WINDOWS {
             assert_eq!(sender.window(4), Verdict::None);
         }
         assert_eq!(sender.window(4), Verdict::Begin);

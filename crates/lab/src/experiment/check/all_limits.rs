@@ -18,7 +18,6 @@ pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Li
         limits::of_ordered_work(plan, measure),
         certain::of_times(plan, measure),
         certain::of_lifetime(plan, measure),
-        limits::of_loss(plan, measure),
         limits::of_time(plan, measure),
         limits::of_processor(plan, measure, is_virtual),
     ];
@@ -29,7 +28,6 @@ pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Li
     let of_ways = [
         certain::of_size(plan, measure),
         certain::of_headers(plan, measure, is_virtual),
-        certain::of_retransmissions(plan, measure),
         passing::of_passing(plan, measure, is_virtual),
         passing::of_hops(plan, measure, is_virtual),
         limits::of_watched_link(plan, measure, is_virtual),

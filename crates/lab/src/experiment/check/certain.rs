@@ -2,8 +2,8 @@
 //! until the run ends, how long a file takes at least.
 
 use super::limits::{
-    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, is_all_finished, is_whole, longest,
-    measured,
+    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, has_clocks, is_all_finished,
+    is_whole, longest, measured,
 };
 use super::relation::pings;
 use crate::experiment::measure::Measure;
@@ -20,7 +20,7 @@ pub(super) fn of_times(plan: &Plan, measure: &Measure) -> Option<Limit> {
         _ => None,
     })?;
     let sent: f64 = of.map(|workload| pings(plan, workload)).sum::<Option<f64>>()?;
-    if measure.quantity != "started" || !is_whole(plan) || plan.schedule.until_done {
+    if measure.quantity != "started" || !is_whole(plan) || plan.schedule.until_done || has_clocks(plan) {
         return None;
     }
     let every = every_ns as f64 / 1e9;
@@ -59,6 +59,7 @@ pub(super) fn files<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a Conte
 pub(super) fn of_size(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let mut of = measured(plan, &measure.subject);
     match measure.quantity.as_str() {
+        _ if has_clocks(plan) => None,
         "duration" => {
             let mut least = f64::INFINITY;
             let mut slowest = 0.0;
@@ -122,28 +123,6 @@ pub(super) fn of_headers(plan: &Plan, measure: &Measure, is_virtual: bool) -> Op
         most,
         why: format!("comes by links that carry its headers, too, which leaves {megabits:.2} Mbit/s"),
         instead: format!("write a bound below {megabits:.2} Mbit/s"),
-    })
-}
-
-/// The shortest Interest with its frame, in bytes.
-const MIN_INTEREST: f64 = 20.0;
-
-/// Nobody asks again more often than the links of its node carry Interests while the run lasts.
-pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit> {
-    if measure.quantity != "retransmissions" || plan.node(&measure.subject).is_some() {
-        return None;
-    }
-    let sent = measured(plan, &measure.subject).map(|workload| {
-        let rate = by_links(plan, workload)?;
-        let at_once = at_once(rate, plan.links_of(workload.at).count());
-        Some((rate * longest(plan, workload) + at_once) / MIN_INTEREST)
-    });
-    let most = sent.sum::<Option<f64>>()?.floor();
-    (most > 0.0).then(|| Limit {
-        least: 0.0,
-        most,
-        why: format!("is no more Interests than the links of its node carry in the run, {most}"),
-        instead: format!("write a bound below {most}"),
     })
 }
 

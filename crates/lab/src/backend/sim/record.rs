@@ -363,4 +363,13 @@ start = '1 s'
             assert!((at(busy) - 0.05).abs() < 1e-12, "{busy} s: {}", at(busy));
         }
     }
+
+    #[test]
+    fn a_node_has_the_part_of_its_share_that_its_capacity_leaves_it() {
+        let steps =
+            "cpu = '50 %', capacity = [{ at = '2 s', part = '20 %' }, { at = '3 s', part = '100 %' }]";
+        let plan = plan(&TEXT.replace("cpu = '50 %'", steps));
+        let at = |seconds: u64| part_of_a_core(&plan, NodeIndex(0), seconds * 1_000_000_000);
+        assert_eq!([at(0), at(2), at(3)], [0.5, 0.1, 0.5]);
+    }
 }

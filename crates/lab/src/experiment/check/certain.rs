@@ -2,8 +2,8 @@
 //! until the run ends, how long a file takes at least.
 
 use super::limits::{
-    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, has_clocks, is_all_finished,
-    is_whole, longest, measured,
+    Limit, at_once, by_links, each_once, faster_by_buckets, has_buckets, is_all_finished, is_whole, longest,
+    measured,
 };
 use super::relation::pings;
 use crate::experiment::measure::Measure;
@@ -20,7 +20,7 @@ pub(super) fn of_times(plan: &Plan, measure: &Measure) -> Option<Limit> {
         _ => None,
     })?;
     let sent: f64 = of.map(|workload| pings(plan, workload)).sum::<Option<f64>>()?;
-    if measure.quantity != "started" || !is_whole(plan) || plan.schedule.until_done || has_clocks(plan) {
+    if measure.quantity != "started" || !is_whole(plan) || plan.schedule.until_done {
         return None;
     }
     let every = every_ns as f64 / 1e9;
@@ -59,7 +59,6 @@ pub(super) fn files<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a Conte
 pub(super) fn of_size(plan: &Plan, measure: &Measure) -> Option<Limit> {
     let mut of = measured(plan, &measure.subject);
     match measure.quantity.as_str() {
-        _ if has_clocks(plan) => None,
         "duration" => {
             let mut least = f64::INFINITY;
             let mut slowest = 0.0;

@@ -428,7 +428,17 @@ every = "100 ms"
         // A clock of the node's own says other times than there are.
         let clock = TEN_FILES.replace("[node]\na = {}", "[node]\na = { tick = \"500 ms\" }");
         assert_ne!(clock, TEN_FILES);
-        assert!(!said(&format!("{clock}{late}")).contains("comes over links"));
+        for (value, bound, why) in [
+            ("files.duration.min", "at_least = 0.004", "comes over links"),
+            ("files.duration.max", "at_most = 15", "the run ends"),
+            ("files.goodput", "more_than = 0", "no result contradicts this"),
+            ("probe.rtt.max", "at_most = \"20 s\"", "is waited for no longer"),
+            ("endless.started", "at_least = 100", "one every"),
+        ] {
+            let bound = expect(value, bound);
+            assert!(said(&format!("{TEN_FILES}{bound}")).contains(why), "{value}");
+            assert!(!said(&format!("{clock}{bound}")).contains(why), "{value}");
+        }
         // A link that becomes faster, or one without a rate.
         let event =
             "[[event]]\nat = \"5 s\"\naction = \"link-change\"\nlink = \"a-b\"\nrate = \"90 Mbit/s\"\n";

@@ -42,11 +42,6 @@ fn ordered(plan: &Plan, workload: &Workload) -> Option<u64> {
     }
 }
 
-/// Has a node a clock of its own, by which times are other than they are?
-pub(super) fn has_clocks(plan: &Plan) -> bool {
-    plan.nodes.iter().any(|node| node.clock.is_some())
-}
-
 /// Is all of the run measured?
 pub(super) fn is_whole(plan: &Plan) -> bool {
     plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none()
@@ -302,9 +297,6 @@ pub(super) fn faster_by_buckets(plan: &Plan, content: &ContentPlan, at: NodeInde
 
 /// There and back over the shortest way, for whom no store on the way can answer.
 pub(super) fn of_way(plan: &Plan, measure: &Measure) -> Option<Limit> {
-    if has_clocks(plan) {
-        return None;
-    }
     let in_unit = match measure.quantity.as_str() {
         "rtt" => 1e6,
         "duration" => 1e9,

@@ -239,7 +239,7 @@ fn events_are_told_as_they_happen() {
 }
 
 #[test]
-fn where_keys_are_named_only_they_are_obeyed() {
+fn where_keys_are_named_only_their_commands_are_carried_out() {
     let folder = TestFolder::new("operator");
     let store = KeyStore::open(folder.join("keys")).unwrap();
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();

@@ -22,8 +22,7 @@ pub struct PacketCost {
     pub data_us_per_kilobyte: f64,
     /// What an Interest costs more that finds the forwarder asleep: pairs of for how many milliseconds it has
     /// done nothing for Interests, and microseconds. Between them it is a line, beyond them what it is at the
-    /// ends.
-    /// Without any waking costs nothing.
+    /// ends. Where nothing is said, waking costs nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waking: Vec<[f64; 2]>,
     /// How many times as much waking costs for Data; as much as for an Interest where nothing is said.
@@ -227,19 +226,17 @@ impl Profile {
         if profile.link.is_empty() {
             return Err("it has no costs of any kind of link".to_owned());
         }
-        let is_cost = |cost: f64| cost.is_finite() && (0.0..1e7).contains(&cost);
-        let roles = |link: &LinkCost| [link.forwarder(), link.consumer(), link.producer()];
-        let roles: Vec<PacketCost> = profile.link.values().flat_map(roles).collect();
-        let costs = roles.iter().flat_map(|role| [role.interest_us, role.data_us, role.data_us_per_kilobyte]);
-        let points = roles.iter().flat_map(|role| role.waking.iter().flatten().copied());
-        let times = |link: &LinkCost| [link.cache_hit_us, link.store_us_per_kilobyte, link.cache_hit_waking];
-        let stores = profile.link.values().flat_map(times).flatten();
-        let factors = roles.iter().filter_map(|role| role.data_waking);
-        if !costs.chain(points).chain(stores).chain(factors).all(is_cost) {
-            return Err("a cost is no time".to_owned());
+        profile.link.iter().try_for_each(|(name, link)| check_link(name, link))?;
+        for (kind, SignatureCost { sign_us, verify_us }) in &profile.signature {
+            let place = format!("signature.{kind}");
+            check_costs(&place, [("sign_us", *sign_us), ("verify_us", *verify_us)])?;
         }
-        if !roles.iter().all(|role| role.waking.is_sorted_by(|[shorter, _], [longer, _]| shorter < longer)) {
-            return Err("`waking` is not in order of how long the forwarder has slept".to_owned());
+        for (name, DialectCost { interest_us, data_us }) in &profile.dialect {
+            let place = format!("dialect.{name}");
+            check_costs(&place, [("interest_us", *interest_us), ("data_us", *data_us)])?;
+        }
+        if let Some(DiskCost { insert_us, answer_us }) = profile.disk {
+            check_costs("disk", [("insert_us", insert_us), ("answer_us", answer_us)])?;
         }
         if !(0.0..=100.0).contains(&profile.idle_percent) {
             return Err("`idle_percent` is no part of a core".to_owned());
@@ -281,6 +278,49 @@ pub(super) fn named(file: &File, files: &Files, f: &mut Findings) -> Option<Prof
     }
 }
 
+/// What is wrong with the costs of a kind of link, with the place where it stands.
+fn check_link(name: &str, link: &LinkCost) -> Result<(), String> {
+    let place = format!("link.{name}");
+    let of_stores = [
+        ("cache_hit_us", link.cache_hit_us),
+        ("cache_hit_waking", link.cache_hit_waking),
+        ("store_us_per_kilobyte", link.store_us_per_kilobyte),
+    ];
+    check_costs(&place, of_stores.into_iter().filter_map(|(key, cost)| Some((key, cost?))))?;
+    check_packets(&place, &link.forwarder())?;
+    for (role, costs) in [("consumer", &link.consumer), ("producer", &link.producer)] {
+        if let Some(costs) = costs {
+            check_packets(&format!("{place}.{role}"), costs)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_packets(place: &str, costs: &PacketCost) -> Result<(), String> {
+    let PacketCost { interest_us, data_us, data_us_per_kilobyte, waking, data_waking } = costs;
+    let each = [
+        ("interest_us", *interest_us),
+        ("data_us", *data_us),
+        ("data_us_per_kilobyte", *data_us_per_kilobyte),
+        ("data_waking", data_waking.unwrap_or(0.0)),
+    ];
+    check_costs(place, each.into_iter().chain(waking.iter().flatten().map(|number| ("waking", *number))))?;
+    if !waking.is_sorted_by(|[shorter, _], [longer, _]| shorter < longer) {
+        return Err(format!("`{place}.waking` is not in order of how long the forwarder has slept"));
+    }
+    Ok(())
+}
+
+/// Each is a time of less than ten seconds, or a factor.
+fn check_costs<'a>(place: &str, costs: impl IntoIterator<Item = (&'a str, f64)>) -> Result<(), String> {
+    match costs.into_iter().find(|(_, cost)| !(0.0..1e7).contains(cost)) {
+        Some((key, cost)) => {
+            Err(format!("`{place}.{key}` is {cost}, and must be 0 or more and below 10,000,000"))
+        }
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,6 +338,22 @@ mod tests {
         assert_eq!(profile.of(LinkKind::Ether), profile.of(LinkKind::Udp), "what was not measured");
         assert!(Profile::parse("machine = 'm'\nprogram = 'p'\n[link]\n").is_err());
         assert!(Profile::parse(&PROFILE.replace("7.5", "-7.5")).is_err());
+    }
+
+    #[test]
+    fn what_is_no_cost_is_refused_with_its_key() {
+        for (key, more) in [
+            ("signature.hmac.verify_us", "[signature.hmac]\nsign_us = 1.0\nverify_us = -1.0\n"),
+            ("dialect.ndn.interest_us", "[dialect.ndn]\ninterest_us = nan\ndata_us = 1.0\n"),
+            ("disk.answer_us", "[disk]\ninsert_us = 1.0\nanswer_us = 1e7\n"),
+            (
+                "link.ether.interest_us",
+                "[link.ether]\ninterest_us = inf\ndata_us = 1.0\ndata_us_per_kilobyte = 0.0\n",
+            ),
+        ] {
+            let error = Profile::parse(&format!("{PROFILE}{more}")).unwrap_err();
+            assert!(error.starts_with(&format!("`{key}` is ")), "{error}");
+        }
     }
 
     const SLEEPER: &str = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 10.0\ndata_us = 20.0\n\
@@ -321,8 +377,9 @@ mod tests {
         let wrong = |was: &str, is: &str| Profile::parse(&SLEEPER.replace(was, is)).unwrap_err();
         assert!(wrong("[0.0, 0.0], [1.25", "[2.0, 0.0], [1.25").contains("in order"));
         assert!(wrong("[1.25, 50.0]", "[0.0, 50.0]").contains("in order"));
-        assert!(wrong("50.0]", "-50.0]").contains("no time"));
-        assert!(wrong("data_waking = 0.5", "data_waking = nan").contains("no time"));
+        assert!(wrong("50.0]", "-50.0]").starts_with("`link.udp.waking` is -50"));
+        assert!(wrong("data_waking = 0.5", "data_waking = nan").starts_with("`link.udp.data_waking` is NaN"));
+        assert!(wrong("[[1.0, 7.0]]", "[[1.0, inf]]").starts_with("`link.udp.producer.waking` is inf"));
         assert!(wrong("[1.25, 50.0]", "[1.25]").contains("invalid length"));
     }
 

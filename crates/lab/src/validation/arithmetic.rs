@@ -10,14 +10,14 @@ use crate::experiment::profile::{LinkCost, PacketCost};
 
 /// What was seen of a node in a case: means over the repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct NodeLoad {
     /// What its processor took, in percent of a core.
     pub(super) cpu_percent: f64,
     /// Interests, or exchanges, a second.
     pub(super) packets: f64,
 }
 
-impl Seen {
+impl NodeLoad {
     /// What each costs in microseconds, beside what a node takes without any. A percent of a core is 10,000
     /// us a second.
     fn cost_us(self, idle_percent: f64) -> Option<f64> {
@@ -58,7 +58,7 @@ fn wakings(list: &[Exchanges]) -> f64 {
 /// What a node in one role was seen to take.
 struct Node<'a> {
     idle_percent: f64,
-    seen: &'a dyn Fn(Part, Pace) -> Option<Seen>,
+    seen: &'a dyn Fn(Part, Pace) -> Option<NodeLoad>,
 }
 
 impl Node<'_> {
@@ -158,7 +158,7 @@ fn rounded_cost(cost: PacketCost) -> PacketCost {
 /// The costs of a kind of link from what each node was seen to take; nothing where something was not seen.
 pub(super) fn link_cost(
     idle_percent: f64,
-    seen: impl Fn(&'static str, Part, Pace) -> Option<Seen>,
+    seen: impl Fn(&'static str, Part, Pace) -> Option<NodeLoad>,
 ) -> Option<LinkCost> {
     let mut roles = Vec::new();
     let mut stored = 0.0;
@@ -193,7 +193,7 @@ mod tests {
     const IDLE: f64 = 0.25;
 
     /// What a node takes by the model, whose costs are known.
-    fn take(cost: &PacketCost, [hit_us, hit_waking, store]: [f64; 3], part: Part, pace: Pace) -> Seen {
+    fn take(cost: &PacketCost, [hit_us, hit_waking, store]: [f64; 3], part: Part, pace: Pace) -> NodeLoad {
         let data = |bytes| cost.interest_us + cost.data_with(bytes);
         let (base, times) = match part {
             Part::Unanswered | Part::Close => (cost.interest_us, 1.0),
@@ -203,7 +203,7 @@ mod tests {
         };
         let burst = if part == Part::Unanswered { FLOOD_BURST } else { MEAN_BURST };
         let (every_us, at_once) = match pace {
-            Pace::Idle => return Seen { cpu_percent: IDLE, packets: 1.0 },
+            Pace::Idle => return NodeLoad { cpu_percent: IDLE, packets: 1.0 },
             Pace::Alone { every_us } => (every_us, 1),
             Pace::Together => (PAUSE_US, burst),
         };
@@ -211,7 +211,7 @@ mod tests {
         let woken = times * cost.waking[place + 1][1];
         let every_us = f64::from(every_us);
         let part = (base * f64::from(at_once) + woken) / every_us;
-        Seen { cpu_percent: IDLE + part * 100.0, packets: f64::from(at_once) * 1e6 / every_us }
+        NodeLoad { cpu_percent: IDLE + part * 100.0, packets: f64::from(at_once) * 1e6 / every_us }
     }
 
     /// From one Interest to the next, and what waking costs then.
@@ -254,7 +254,7 @@ mod tests {
             let seen = take(&cost, [17.0, 0.7, 0.0], part, pace);
             let is_strange =
                 matches!((part, pace), (Part::Exchange { .. }, Pace::Alone { every_us: 10_000 }));
-            Some(if is_strange { Seen { cpu_percent: seen.cpu_percent * 1.3, ..seen } } else { seen })
+            Some(if is_strange { NodeLoad { cpu_percent: seen.cpu_percent * 1.3, ..seen } } else { seen })
         })
         .unwrap()
         .forwarder();
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_processor_that_took_less_than_without_packets_leaves_costs_of_nothing() {
-        let found = link_cost(5.0, |_, _, _| Some(Seen { cpu_percent: 1.0, packets: 100.0 })).unwrap();
+        let found = link_cost(5.0, |_, _, _| Some(NodeLoad { cpu_percent: 1.0, packets: 100.0 })).unwrap();
         let cost = found.forwarder();
         assert_eq!((cost.interest_us, cost.data_us, cost.data_waking), (0.0, 0.0, Some(0.0)));
         assert!(cost.waking.iter().all(|[_, cost]| *cost == 0.0));

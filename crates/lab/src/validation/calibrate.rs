@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arithmetic::{Seen, link_cost};
+use super::arithmetic::{NodeLoad, link_cost};
 use super::loads::{self, KINDS, NODES, Pace, Part, case_name, paces, parts};
 use super::validate::run_on;
 use super::{ValidationError, in_process};
@@ -22,7 +22,7 @@ pub fn calibrations() -> Vec<(String, String)> {
 }
 
 /// What was seen of each node at each pace of each part of a kind of link.
-type SeenOfKind = BTreeMap<(&'static str, Part, Pace), Seen>;
+type LoadsOfKind = BTreeMap<(&'static str, Part, Pace), NodeLoad>;
 
 /// Measures what packets and signatures cost on this machine. `options` say where runs go and what is
 /// measured with; runs are in namespaces, and those that are there and complete are not run again.
@@ -42,7 +42,7 @@ pub fn calibrate(
     };
     let mut kinds = Vec::new();
     for kind in KINDS {
-        let mut seen = SeenOfKind::new();
+        let mut seen = LoadsOfKind::new();
         for part in parts(kind) {
             let name = loads::name(kind, part);
             let experiment = Experiment::parse(&name, &name, &loads::text(kind, part))?;
@@ -67,7 +67,7 @@ pub fn calibrate(
 }
 
 /// Notes what the nodes took in each case of a part.
-fn see(name: &str, part: Part, cases: &[CaseData], seen: &mut SeenOfKind) -> Result<(), ValidationError> {
+fn see(name: &str, part: Part, cases: &[CaseData], seen: &mut LoadsOfKind) -> Result<(), ValidationError> {
     for pace in paces(part) {
         let case = case_name(pace);
         let nothing = || ValidationError::Nothing(format!("{name}, {case}: no valid run"));
@@ -82,7 +82,7 @@ fn see(name: &str, part: Part, cases: &[CaseData], seen: &mut SeenOfKind) -> Res
             if cpu.is_empty() || cpu.len() != packets.len() {
                 return Err(nothing());
             }
-            let one = Seen { cpu_percent: mean(&cpu), packets: mean(&packets) };
+            let one = NodeLoad { cpu_percent: mean(&cpu), packets: mean(&packets) };
             seen.insert((node, part, pace), one);
         }
     }
@@ -129,7 +129,7 @@ mod tests {
         std::fs::write(folder.join("m.toml"), KNOWN).unwrap();
         let programs = Programs { cairn: "cairn".into(), ndnd: None };
         let options = Options::new("sim", &folder, programs);
-        let mut seen = SeenOfKind::new();
+        let mut seen = LoadsOfKind::new();
         for part in parts("udp") {
             let text = format!("profile = 'm.toml'\n{}", loads::text("udp", part));
             let name = loads::name("udp", part);

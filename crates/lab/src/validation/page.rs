@@ -73,7 +73,7 @@ pub fn page(list: &[Validation], profile: &Profile) -> String {
 }
 
 /// A row of a table is no longer than this, for whoever reads the page as text. Reasons that do not fit stand
-/// below the table.
+/// below the table, and what orders were drawn, too.
 const ROW_COLUMNS: usize = 150;
 
 /// Every number of an experiment, and why those are off that are not within their margins.
@@ -83,21 +83,31 @@ fn rows(page: &mut String, validation: &Validation) {
     let mut below = String::new();
     for row in &validation.rows {
         let case = if row.case.is_empty() { String::new() } else { format!(" ({})", name(&row.case)) };
-        let start = format!(
-            "| {}{case} | {} | {} | {} | ±{:.0} % | **{}**",
-            code(&row.measure),
-            number(&row.real, row.unit),
-            number(&row.simulated, row.unit),
-            difference(row),
-            row.margin * 100.0,
-            row.agreement.words()
-        );
+        let measure = format!("{}{case}", code(&row.measure));
+        let row_with = |simulated: &str| {
+            format!(
+                "| {measure} | {} | {simulated} | {} | ±{:.0} % | **{}**",
+                number(&row.real, row.unit),
+                difference(row),
+                row.margin * 100.0,
+                row.agreement.words()
+            )
+        };
+        let simulated = number(&row.simulated, row.unit);
+        let mut start = row_with(&simulated);
+        if start.chars().count() + 2 > ROW_COLUMNS
+            && let Some((short, more)) = simulated.split_once(" (")
+        {
+            start = row_with(short);
+            let more = more.trim_end_matches(')');
+            let _ = write!(below, "\n{}", wrapped(&format!("{measure} in virtual time: {more}.")));
+        }
         let why = if row.reason.is_empty() { String::new() } else { format!(": {}", row.reason) };
         if format!("{start}{why} |").chars().count() <= ROW_COLUMNS {
             let _ = writeln!(page, "{start}{why} |");
         } else {
             let _ = writeln!(page, "{start} |");
-            let _ = write!(below, "\n{}", wrapped(&format!("{}{case}{why}.", code(&row.measure))));
+            let _ = write!(below, "\n{}", wrapped(&format!("{measure}{why}.")));
         }
     }
     page.push_str(&below);

@@ -491,6 +491,22 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_knows_what_waking_costs_if_its_profile_says_so() {
+        let folder = TestFolder::new("knows-waking");
+        let plan = |waking: &str| {
+            let profile = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 1.0\ndata_us = 1.0\n\
+                           data_us_per_kilobyte = 0.0\n";
+            std::fs::write(folder.join("m.toml"), format!("{profile}{waking}")).unwrap();
+            let row = testkit::experiment::ROW;
+            let text = format!("title = 't'\nduration = '9 s'\nprofile = 'm.toml'\n{row}");
+            let experiment = Experiment::parse_in(Some(&folder), "t", "t.toml", &text).unwrap();
+            experiment.plans("sim").unwrap().remove(0)
+        };
+        assert!(knows_waking(&plan("waking = [[1.0, 5.0]]\n")));
+        assert!(!knows_waking(&plan("")));
+    }
+
+    #[test]
     fn both_backends_get_the_plan_of_the_real_one() {
         let text = format!(
             "title = 't'\nduration = '9 s'\n[defaults.node]\nservice_time = '9 us'\nservice_queue = 7\n{}\

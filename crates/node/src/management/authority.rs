@@ -91,7 +91,7 @@ impl CommandAuthority {
         }
     }
 
-    /// The times in commands that were obeyed and lie ahead of now.
+    /// The times in commands that were carried out and lie ahead of now.
     pub(super) fn times_ahead(&self, now: Now) -> Vec<u64> {
         match self {
             CommandAuthority::Anyone => Vec::new(),
@@ -114,7 +114,7 @@ impl CommandAuthority {
         }
     }
 
-    /// Whether `interest` is to be obeyed.
+    /// Whether `interest` is to be carried out.
     ///
     /// # Errors
     /// Why not.
@@ -138,7 +138,7 @@ impl CommandAuthority {
         Ok(())
     }
 
-    /// Whether `interest` is to be obeyed, when the key that it names is that of `certificate`, which is
+    /// Whether `interest` is to be carried out, when the key that it names is that of `certificate`, which is
     /// known to count.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl CommandAuthority {
         Ok(())
     }
 
-    /// Whether who signed `interest`, which is to be obeyed, may give or take routes for `prefix`.
+    /// Whether who signed `interest`, which is to be carried out, may give or take routes for `prefix`.
     ///
     /// # Errors
     /// Why not.
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_obeyed_once_and_only_around_its_time() {
+    fn a_command_is_carried_out_once_and_only_around_its_time() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let refused = |outcome: Result<(), AuthorizationError>| {
             matches!(outcome, Err(AuthorizationError::Unauthorized(_)))
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_a_forgotten_key_is_not_obeyed_again() {
+    fn a_command_of_a_forgotten_key_is_not_carried_out_again() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let victim = command("/victim/KEY/1", Some(NOW_MS), true);
         assert_eq!(check(&mut authority, 0, &victim), Ok(()));
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_from_before_the_start_is_not_obeyed_again_and_one_from_after_it_is() {
+    fn a_command_from_before_the_start_is_not_carried_out_again_and_one_from_after_it_is() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         authority.start(now(10), &CommandTimes::default());
         for seconds in [0, 9, 10] {
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(check(&mut authority, 0, &ahead), Ok(()));
         let right = command("/alice/KEY/1", Some(NOW_MS + 1000), true);
         assert_eq!(check(&mut authority, 1, &right), Ok(()));
-        // And neither is obeyed again, now or when its time has come.
+        // And neither is carried out again, now or when its time has come.
         for seconds in [1, 9, 10, 60] {
             assert!(check(&mut authority, seconds, &ahead).is_err(), "{seconds}");
             assert!(check(&mut authority, seconds, &right).is_err(), "{seconds}");
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_command_after_a_clock_was_put_back_is_obeyed() {
+    fn the_first_command_after_a_clock_was_put_back_is_carried_out() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let at = |seconds: u64, unix_s: u64| Now {
             instant: Instant::from_secs(10 + seconds),
@@ -472,7 +472,7 @@ mod tests {
             authority.check(at(60, 2 * hour + 60), Command::RibRegister, CommandScope::Localhost, &now),
             Ok(())
         );
-        // Two seconds later it is an hour earlier: what the node before obeyed then is recent once more.
+        // Two seconds later it is an hour earlier: what the node before carried out then is recent once more.
         let back = at(62, hour + 62);
         for age_s in [2, 30, 119] {
             let old = command("/bob/KEY/1", Some(back.unix.as_millis() - age_s * 1000), true);
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_obeyed_by_a_clock_that_was_put_back_is_told_to_the_next_node_which_refuses_just_that() {
+    fn what_was_carried_out_by_a_clock_that_was_put_back_is_told_to_the_next_node_which_refuses_just_that() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let at = |seconds: u64, unix_s: u64| Now {
             instant: Instant::from_secs(10 + seconds),
@@ -521,7 +521,7 @@ mod tests {
                 Now { instant: Instant::from_secs(10), unix: UnixTime::from_millis(wrong) },
                 &up_to(NOW_MS - 15_000),
             );
-            // Put right: a command that the node before obeyed fifteen seconds before this one started.
+            // Put right: a command that the node before carried out fifteen seconds before this one started.
             let replayed = command("/alice/KEY/1", Some(NOW_MS - 15_000), true);
             assert!(check(&mut authority, 5, &replayed).is_err(), "{wrong_by_s}");
             let new = command("/alice/KEY/1", Some(NOW_MS + 4000), true);
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn many_commands_by_a_clock_ahead_are_obeyed_once_each() {
+    fn many_commands_by_a_clock_ahead_are_carried_out_once_each() {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let commands: Vec<_> = (0..3 * ReplayGuard::MAX_RECENT as u64)
             .map(|number| command("/alice/KEY/1", Some(NOW_MS + 5000 + number), true))

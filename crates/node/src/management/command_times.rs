@@ -1,4 +1,4 @@
-//! Times in commands that were obeyed, in a file of their own beside that of the routes.
+//! Times in commands that were carried out, in a file of their own beside that of the routes.
 //!
 //! It is written for each command that says a time ahead of the node's clock, before anything else is done.
 //! So it must cost the same however many routes are kept.
@@ -18,7 +18,7 @@ use super::replay_guard::CommandTimes;
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
 const HEAD: &str =
-    "# Times in commands that a Cairn node has obeyed, for its next start. The node writes this file.\n";
+    "# Times in commands that a Cairn node has carried out, for its next start. The node writes this file.\n";
 
 /// What stands in the file.
 #[derive(Debug, Deserialize, Serialize)]
@@ -42,11 +42,11 @@ impl CommandTimesFile {
         CommandTimesFile(path.into())
     }
 
-    /// Adds what it says to `obeyed`. A file that makes no sense is set aside and said so.
+    /// Adds what it says to `times`. A file that makes no sense is set aside and said so.
     ///
     /// # Errors
     /// The file is there and cannot be read.
-    pub(super) fn read_into(&self, obeyed: &mut CommandTimes) -> io::Result<()> {
+    pub(super) fn read_into(&self, times: &mut CommandTimes) -> io::Result<()> {
         let text = match whole_file::read(&self.0, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -54,16 +54,16 @@ impl CommandTimesFile {
         };
         match understand(&text) {
             Some(saved) => {
-                obeyed.until_ms = obeyed.until_ms.max(saved.last_command_ms);
+                times.until_ms = times.until_ms.max(saved.last_command_ms);
                 for time_ms in saved.command_times_ms {
-                    obeyed.insert(time_ms);
+                    times.insert(time_ms);
                 }
             }
             None => {
                 let aside = set_aside(&self.0)?;
                 tracing::error!(
                     "{} makes no sense. It is now {}; commands whose time was ahead of this node's clock may \
-                     be obeyed once more",
+                     be carried out once more",
                     printable_path(&self.0),
                     printable_path(&aside)
                 );
@@ -76,8 +76,8 @@ impl CommandTimesFile {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(&self, obeyed: &CommandTimes) -> io::Result<()> {
-        let (last_command_ms, command_times_ms) = writable(obeyed);
+    pub(super) fn write(&self, times: &CommandTimes) -> io::Result<()> {
+        let (last_command_ms, command_times_ms) = writable(times);
         let saved = SavedTimes { times: command_times_ms.len(), last_command_ms, command_times_ms };
         let text = toml::to_string(&saved).map_err(io::Error::other)?;
         REPLACEMENT.write(&self.0, format!("{HEAD}{text}").as_bytes())
@@ -85,9 +85,9 @@ impl CommandTimesFile {
 }
 
 /// The times as TOML can hold them, whose numbers have a sign.
-pub(super) fn writable(obeyed: &CommandTimes) -> (u64, BTreeSet<u64>) {
+pub(super) fn writable(times: &CommandTimes) -> (u64, BTreeSet<u64>) {
     const MAX_TOML_INTEGER: u64 = i64::MAX as u64;
-    (obeyed.until_ms.min(MAX_TOML_INTEGER), obeyed.times_ms.range(..=MAX_TOML_INTEGER).copied().collect())
+    (times.until_ms.min(MAX_TOML_INTEGER), times.times_ms.range(..=MAX_TOML_INTEGER).copied().collect())
 }
 
 fn understand(text: &[u8]) -> Option<SavedTimes> {
@@ -102,9 +102,9 @@ mod tests {
     use super::*;
 
     fn read(file: &CommandTimesFile) -> CommandTimes {
-        let mut obeyed = CommandTimes::default();
-        file.read_into(&mut obeyed).unwrap();
-        obeyed
+        let mut times = CommandTimes::default();
+        file.read_into(&mut times).unwrap();
+        times
     }
 
     #[test]
@@ -112,9 +112,9 @@ mod tests {
         let folder = TestFolder::new("command-times");
         let file = CommandTimesFile::beside(&folder.join("routes.toml"));
         assert_eq!(read(&file), CommandTimes::default());
-        let obeyed = CommandTimes { until_ms: 17, times_ms: BTreeSet::from([18, 300]) };
-        file.write(&obeyed).unwrap();
-        assert_eq!(read(&file), obeyed);
+        let times = CommandTimes { until_ms: 17, times_ms: BTreeSet::from([18, 300]) };
+        file.write(&times).unwrap();
+        assert_eq!(read(&file), times);
         let path = folder.join("routes.toml.times");
         let whole = std::fs::read(&path).unwrap();
         for (broken, length) in (1..whole.len() - 1).step_by(13).enumerate() {

@@ -125,7 +125,7 @@ pub struct NfdManagement {
     delegation: Delegation,
     revocations: Arc<RevocationList>,
     /// Those that routes were held against.
-    heeded_revocations: Arc<Revocations>,
+    applied_revocations: Arc<Revocations>,
     /// When to look whether there are others; [`Instant::NEVER`] while no route depends on them.
     look_at_revocations: Instant,
     rib: Rib,
@@ -156,7 +156,7 @@ impl NfdManagement {
             localhost: config.localhost,
             localhop: config.localhop,
             delegation: config.delegation,
-            heeded_revocations: Arc::default(),
+            applied_revocations: Arc::default(),
             revocations: config.revocations,
             look_at_revocations: Instant::NEVER,
             rib: Rib::new(config.max_routes)

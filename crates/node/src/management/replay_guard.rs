@@ -1,4 +1,4 @@
-//! No command is obeyed twice, whatever clocks do.
+//! No command is carried out twice, whatever clocks do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,20 +30,20 @@ pub struct ReplayGuard {
     /// Up to then, by the clock as it goes since it was put back, it had not been: a command that says so was
     /// given before, by the clock of then.
     put_back_ms: u64,
-    /// Times of commands that the node before obeyed, whoever gave them: refused one by one.
-    obeyed_ms: BTreeSet<u64>,
-    /// The latest time in a command that was obeyed.
+    /// Times of commands that the node before carried out, whoever gave them: refused one by one.
+    carried_out_ms: BTreeSet<u64>,
+    /// The latest time in a command that was carried out.
     latest_ms: u64,
     /// When to look whether the clock was put back behind that; never long after the last command.
     look_at: Option<Instant>,
-    /// When the last command was obeyed.
+    /// When the last command was carried out.
     used: Instant,
 }
 
-/// Times in commands that were obeyed, as they outlive the node.
+/// Times in commands that were carried out, as they outlive the node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CommandTimes {
-    /// All up to this count as obeyed.
+    /// All up to this count as carried out.
     pub(super) until_ms: u64,
     /// These, too.
     pub(super) times_ms: BTreeSet<u64>,
@@ -92,18 +92,18 @@ impl ReplayGuard {
     /// A clock that goes back by less is corrected, and not put back.
     const STEP_MS: u64 = 1000;
 
-    /// The node starts now: commands from before have been obeyed, or not, by the one before it, which wrote
-    /// down `before`.
+    /// The node starts now: commands from before have been carried out, or not, by the one before it, which
+    /// wrote down `before`.
     pub(super) fn start(&mut self, now: Now, before: &CommandTimes) {
         self.started = Some(now.instant);
         self.seen = Some(now);
-        self.obeyed_ms.clone_from(&before.times_ms);
+        self.carried_out_ms.clone_from(&before.times_ms);
         let last_ms = before.until_ms;
         if last_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {
             let seconds = (last_ms - now.unix.as_millis()) / 1000;
             tracing::warn!(
-                "the clock is {seconds} s behind the latest command that was obeyed before: until it is put \
-                 right, signed commands may be refused"
+                "the clock is {seconds} s behind the latest command that was carried out before: until it is \
+                 put right, signed commands may be refused"
             );
         }
         let last_ms = last_ms.min(now.unix.as_millis().saturating_add(Self::AHEAD_MS));
@@ -126,8 +126,8 @@ impl ReplayGuard {
         if time_ms.saturating_sub(now.unix.as_millis()) > Self::AHEAD_MS {
             return refuse("the time in the signature is more than ten seconds ahead; compare the clocks");
         }
-        if self.obeyed_ms.contains(&time_ms) {
-            return refuse("a command of this time was obeyed before the node started; sign anew");
+        if self.carried_out_ms.contains(&time_ms) {
+            return refuse("a command of this time was carried out before the node started; sign anew");
         }
         // The clock was put back since the start.
         if self.min_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {

@@ -31,8 +31,8 @@ impl NfdManagement {
         }
     }
 
-    /// A command that says a time ahead of now must not be obeyed again after a restart: it is written down
-    /// at once. Those of a clock that was put back lie ahead of now, too.
+    /// A command that says a time ahead of now must not be carried out again after a restart: it is written
+    /// down at once. Those of a clock that was put back lie ahead of now, too.
     pub(super) fn note_times_ahead(&mut self, now: Now) {
         let Some(state) = &mut self.state else { return };
         for authority in [Some(&mut self.localhost), self.localhop.as_mut()].into_iter().flatten() {

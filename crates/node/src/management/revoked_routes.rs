@@ -19,7 +19,7 @@ use crate::control::NodeControl;
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl NfdManagement {
-    /// Who signed a command that is obeyed; `None` where no keys are asked for.
+    /// Who signed a command that is carried out; `None` where no keys are asked for.
     pub(super) fn signer_of_command(
         &mut self,
         scope: CommandScope,
@@ -72,8 +72,8 @@ impl NfdManagement {
         }
         self.look_at_revocations = Instant::NEVER;
         let current = self.revocations.current();
-        if !Arc::ptr_eq(&current, &self.heeded_revocations) {
-            self.heeded_revocations = current;
+        if !Arc::ptr_eq(&current, &self.applied_revocations) {
+            self.applied_revocations = current;
             self.remove_routes_of_revoked_keys(now, node);
         }
         self.watch_revocations(now);

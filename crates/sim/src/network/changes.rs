@@ -13,7 +13,7 @@ use crate::events::queue::EventSource;
 use crate::link::LinkConfig;
 use crate::network::{Network, Plan};
 use crate::node::Peer;
-use crate::node::processor::Waiting;
+use crate::node::processor::QueuedPacket;
 use crate::trace::{Capture, TraceConfig};
 
 impl Network {
@@ -145,10 +145,9 @@ impl Network {
         }
         let now = self.core.now;
         let slot = &mut self.core.nodes[node];
-        if let Some(processor) = &mut slot.processor {
-            for Waiting { packet, .. } in processor.waiting.drain(..) {
-                self.core.in_flight.release(packet);
-            }
+        let waiting = slot.processor.as_mut().map(|processor| processor.restart(now));
+        for QueuedPacket { packet, .. } in waiting.into_iter().flatten() {
+            self.core.in_flight.release(packet);
         }
         slot.restart(now)
     }

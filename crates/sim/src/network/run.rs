@@ -14,7 +14,7 @@ use crate::events::queue::{Event, EventSource};
 use crate::link::services::Delivered;
 use crate::link::{Channel, Flight, LinkDropReason};
 use crate::network::Network;
-use crate::node::processor::{Admitted, Waiting};
+use crate::node::processor::{Admitted, QueuedPacket};
 use crate::node::{Exit, Peer, Port};
 
 /// More than any sensible network does without time passing.
@@ -141,7 +141,7 @@ impl Network {
                 if let Some((packet_id, face)) = processor.and_then(|processor| processor.take(turn)) {
                     self.process(node, face, packet_id);
                     if let Some(processor) = &mut self.core.nodes[node].processor {
-                        processor.rest();
+                        processor.looked_at();
                     }
                 }
             }
@@ -264,7 +264,7 @@ impl Network {
         match processor.admit(core.now, by, core.in_flight.get(packet_id).kind()) {
             Some(Admitted { done, slept }) => {
                 let turn = core.queue.plan(done, rank, EventSource::Processor(node));
-                processor.waiting.push_back(Waiting { turn, packet: packet_id, face, slept });
+                processor.waiting.push_back(QueuedPacket { turn, packet: packet_id, face, slept });
             }
             None => {
                 let reason = LinkDropReason::ProcessorQueueFull;

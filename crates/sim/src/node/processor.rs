@@ -38,20 +38,18 @@ struct Work {
     done: Instant,
 }
 
-/// The last work for packets of each kind.
+/// The last work for packets of each kind. A Nack is an Interest that is on its way back.
 #[derive(Debug, Default)]
 struct LastWork {
     interest: Work,
     data: Work,
-    nack: Work,
 }
 
 impl LastWork {
     fn of(&mut self, kind: PacketKind) -> &mut Work {
         match kind {
-            PacketKind::Interest => &mut self.interest,
+            PacketKind::Interest | PacketKind::Nack => &mut self.interest,
             PacketKind::Data => &mut self.data,
-            PacketKind::Nack => &mut self.nack,
         }
     }
 }
@@ -90,7 +88,7 @@ pub struct ProcessorConfig {
     pub answer_asleep: Waking,
     /// If the node has a share of a core only, how that is kept. `capacity` says how large it is; this says
     /// when it is woken up for the next part of its work.
-    pub turns: Option<Turns>,
+    pub quota: Option<CpuQuota>,
     /// Packets that may wait; later ones are dropped.
     pub max_waiting: u32,
     /// From when on how much capacity is there, in thousandths of the full one, in order of time. Before the
@@ -109,7 +107,7 @@ impl ProcessorConfig {
             applications: None,
             answer_time: Duration::ZERO,
             answer_asleep: Waking::NOTHING,
-            turns: None,
+            quota: None,
             max_waiting: 1000,
             capacity: Vec::new(),
         }
@@ -119,17 +117,17 @@ impl ProcessorConfig {
 /// How a share of a processor is kept: for a part of each period it has all of a core, and for the rest of it
 /// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turns {
-    /// From the beginning of one turn to that of the next.
+pub struct CpuQuota {
+    /// From one refill of the quota to the next.
     pub period: Duration,
-    /// How long it has nothing in each: so long it has slept when the next turn begins, although it was at
+    /// How long it has nothing in each: so long it has slept when the next period begins, although it was at
     /// work.
-    pub standstill: Duration,
+    pub throttled: Duration,
 }
 
-impl Turns {
-    /// The number of the turn that an instant is in.
-    fn number(self, at: Instant) -> u64 {
+impl CpuQuota {
+    /// The number of the period that an instant is in.
+    fn period_number(self, at: Instant) -> u64 {
         at.as_nanos() / self.period.as_nanos().max(1)
     }
 }
@@ -143,7 +141,7 @@ pub(crate) enum Use {
 
 /// A packet whose work is planned.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedPacket {
     /// When it is done.
     pub(crate) turn: Turn,
     pub(crate) packet: PacketId,
@@ -174,7 +172,7 @@ pub(crate) struct Processor {
     awake_since: Instant,
     awake_until: Instant,
     last: LastWork,
-    pub(crate) waiting: VecDeque<Waiting>,
+    pub(crate) waiting: VecDeque<QueuedPacket>,
     /// How long it had slept when the packet came that the node looks at now.
     slept: Option<Duration>,
     pub(crate) dropped: u64,
@@ -217,7 +215,7 @@ impl Processor {
     }
 
     /// How long it has slept for a packet of this kind that comes now; nothing if it is at work, and has been
-    /// for such a packet since it woke up and since its turn began.
+    /// for such a packet since it woke up and since its period began.
     fn slept_for(&mut self, now: Instant, kind: PacketKind) -> Option<Duration> {
         let last = *self.last.of(kind);
         if now >= self.awake_until {
@@ -226,13 +224,13 @@ impl Processor {
         if now >= self.awake_until || last.begun < self.awake_since {
             return Some(now.saturating_since(last.done));
         }
-        let turns = self.config.turns?;
+        let quota = self.config.quota?;
         let begins = self.busy_until.max(now);
-        (turns.number(begins) > turns.number(last.begun)).then_some(turns.standstill)
+        (quota.period_number(begins) > quota.period_number(last.begun)).then_some(quota.throttled)
     }
 
-    /// Takes the packet whose work is done at this turn, for the node to look at; [`rest`](Self::rest) when
-    /// it has.
+    /// Takes the packet whose work is done at this turn, for the node to look at;
+    /// [`looked_at`](Self::looked_at) when it has.
     pub(crate) fn take(&mut self, turn: Turn) -> Option<(PacketId, FaceId)> {
         self.waiting.front().filter(|waiting| waiting.turn == turn)?;
         let waiting = self.waiting.pop_front()?;
@@ -241,8 +239,16 @@ impl Processor {
     }
 
     /// The node has looked at the packet: what leaves from now on has not come.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn looked_at(&mut self) {
         self.slept = None;
+    }
+
+    /// Forgets all work, as a process that is started anew does; gives the packets that waited.
+    pub(crate) fn restart(&mut self, now: Instant) -> VecDeque<QueuedPacket> {
+        (self.busy_until, self.awake_since, self.awake_until) = (now, now, now);
+        self.last = LastWork::default();
+        self.slept = None;
+        std::mem::take(&mut self.waiting)
     }
 
     /// Does what a packet that leaves takes.
@@ -250,10 +256,8 @@ impl Processor {
         let work = self.times(by).map_or(Duration::ZERO, |times| {
             times.leaving.of(kind) + times.leaving_asleep.after(kind, self.slept)
         });
-        if work > Duration::ZERO {
-            // It does not keep the processor awake, but is no sleep for packets of its kind.
-            self.last.of(kind).done = self.charge(now, work);
-        }
+        // It does not keep the processor awake, but is no sleep for packets of its kind.
+        self.last.of(kind).done = self.charge(now, work);
     }
 
     /// Does what an Interest takes that the node's content store answers.
@@ -340,7 +344,7 @@ mod tests {
         for expected in [Some(1), Some(2), None] {
             let admitted = processor.admit(Instant::ZERO, Use::Application, PacketKind::Data);
             assert_eq!(admitted.map(|admitted| admitted.done), expected.map(Instant::from_millis));
-            processor.waiting.extend(admitted.map(|Admitted { done, slept }| Waiting {
+            processor.waiting.extend(admitted.map(|Admitted { done, slept }| QueuedPacket {
                 turn: queue.turn(done, crate::events::rank::Rank::default()),
                 packet: PacketId(0),
                 face: FaceId(0),
@@ -447,7 +451,7 @@ mod tests {
         assert_eq!(takes(&mut processor, 10_000, data), 110, "until 10,110");
         processor.slept = Some(Duration::from_millis(10));
         processor.send(Instant::from_nanos(10_110_000), link, data);
-        processor.rest();
+        processor.looked_at();
         assert_eq!(takes(&mut processor, 11_160, data), 20, "it was done with the other's leaving at 10,160");
         assert_eq!(
             takes(&mut processor, 11_160, PacketKind::Interest),
@@ -467,7 +471,7 @@ mod tests {
                 processor.admit(now, Use::Link(LinkId(7)), PacketKind::Data).unwrap();
             let turn = queue.turn(done, crate::events::rank::Rank::default());
             turns.push(turn);
-            processor.waiting.push_back(Waiting { turn, packet: PacketId(0), face: FaceId(0), slept });
+            processor.waiting.push_back(QueuedPacket { turn, packet: PacketId(0), face: FaceId(0), slept });
         }
         assert_eq!(processor.take(turns[1]), None, "the other is first");
         let mut leaves = |turn: Option<Turn>| {
@@ -476,7 +480,7 @@ mod tests {
             processor.send(Instant::from_millis(5), Use::Link(LinkId(7)), PacketKind::Data);
             let sent = processor.busy;
             processor.answer(Instant::from_millis(5));
-            processor.rest();
+            processor.looked_at();
             let spans = [sent.saturating_sub(before), processor.busy.saturating_sub(sent)];
             (taken, spans.map(|span| span.as_nanos() / 1000))
         };
@@ -486,19 +490,30 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_is_kept_in_turns_is_woken_up_in_each_for_each_kind() {
-        let turns = Turns { period: Duration::from_millis(10), standstill: Duration::from_millis(9) };
+    fn a_processor_that_was_restarted_has_nothing_to_do_and_is_asleep() {
+        let mut processor = sleeper();
+        let interest = PacketKind::Interest;
+        assert_eq!(takes(&mut processor, 5_000, interest), 60);
+        processor.charge(Instant::from_millis(5), Duration::from_secs(1));
+        assert!(processor.restart(Instant::from_millis(6)).is_empty());
+        let admitted = processor.admit(Instant::from_millis(6), Use::Link(LinkId(7)), interest);
+        assert_eq!(admitted.map(|admitted| admitted.done), Some(Instant::from_nanos(6_070_000)), "60 and 10");
+    }
+
+    #[test]
+    fn a_share_with_a_quota_is_woken_up_in_each_period_for_each_kind() {
+        let quota = CpuQuota { period: Duration::from_millis(100), throttled: Duration::from_millis(9) };
         let config =
-            ProcessorConfig { turns: Some(turns), capacity: vec![(Instant::ZERO, 10)], ..sleeper().config };
+            ProcessorConfig { quota: Some(quota), capacity: vec![(Instant::ZERO, 10)], ..sleeper().config };
         let mut processor = Processor::new(config);
         // At a hundredth of a core 10 us take 1 ms. All come at once, and wait for each other.
         let mut takes = |kind| takes(&mut processor, 0, kind);
-        assert_eq!(takes(PacketKind::Interest), 1_000, "to 1 ms, in the first turn");
-        assert_eq!([(); 9].map(|()| takes(PacketKind::Interest)), [1_000; 9], "to 10 ms, in the same");
-        assert_eq!(takes(PacketKind::Interest), 10_000, "in the second, after a standstill of 9 ms");
-        assert_eq!(takes(PacketKind::Data), 10_000, "in the third, and none has come since the first");
-        assert_eq!(takes(PacketKind::Data), 10_000, "in the fourth");
-        let mut awake = Processor::new(ProcessorConfig { turns: None, ..processor.config });
+        assert_eq!([(); 100].map(|()| takes(PacketKind::Interest)), [1_000; 100], "to the period's end");
+        assert_eq!(takes(PacketKind::Interest), 10_000, "in the second, after 9 ms of nothing");
+        assert_eq!(takes(PacketKind::Data), 10_000, "the first in this period");
+        assert_eq!(takes(PacketKind::Data), 1_000, "the second");
+        assert_eq!(takes(PacketKind::Interest), 1_000, "both have come in this period");
+        let mut awake = Processor::new(ProcessorConfig { quota: None, ..processor.config });
         let mut takes = |kind| self::takes(&mut awake, 0, kind);
         assert_eq!([(); 30].map(|()| takes(PacketKind::Data)), [1_000; 30], "a whole core stays awake");
     }

@@ -18,7 +18,8 @@ use crate::link::{CoDel, Faults, LinkConfig, Queue};
 use crate::network::Network;
 use crate::network::cores::Cores;
 use crate::node::clock::Clock;
-use crate::node::processor::ProcessorConfig;
+use crate::node::processor::{CpuQuota, FaceTimes, KindTimes, ProcessorConfig};
+use crate::node::waking::{KindWaking, Waking};
 use crate::swarm;
 use crate::trace::TraceConfig;
 
@@ -83,6 +84,7 @@ fn in_disorder(network: &mut Network) -> Result<(), SimError> {
         network.add_application(nodes[place], consumer)?;
     }
     network.set_processor(nodes[9], ProcessorConfig::uniform(Duration::from_micros(300)))?;
+    network.set_processor(nodes[10], sleeping_processor())?;
     network.set_clock(nodes[4], Clock { tick: Duration::from_millis(10), ..Clock::PERFECT })?;
     for &node in &nodes {
         network.set_strategy(node, "/", "asf")?;
@@ -97,6 +99,25 @@ fn in_disorder(network: &mut Network) -> Result<(), SimError> {
     });
     network.at(Instant::from_millis(1_200), move |network| network.restart(neighbour).unwrap_or_default());
     Ok(())
+}
+
+/// Half a core, for the applications of a node, that costs time to be woken up.
+fn sleeping_processor() -> ProcessorConfig {
+    let micros = Duration::from_micros;
+    let waking = Waking::new([(Duration::ZERO, Duration::ZERO), (micros(3_000), micros(40))]);
+    let times = FaceTimes {
+        arriving: KindTimes { interest: micros(90), data: micros(60), nack: micros(90) },
+        leaving: KindTimes { interest: micros(5), data: micros(7), nack: micros(5) },
+        arriving_asleep: KindWaking { interest: waking.clone(), data: waking.clone(), nack: waking.clone() },
+        leaving_asleep: KindWaking { interest: waking.clone(), data: waking.clone(), nack: waking.clone() },
+    };
+    ProcessorConfig {
+        applications: Some(times),
+        answer_asleep: waking,
+        quota: Some(CpuQuota { period: micros(2_000), throttled: micros(1_000) }),
+        capacity: vec![(Instant::ZERO, 500)],
+        ..ProcessorConfig::uniform(micros(20))
+    }
 }
 
 /// All that can be seen of a run, and how many events several cores had.

@@ -63,7 +63,7 @@ impl Bench<'_> {
             }
         }
         let rounds = self.arguments.rounds.max(1);
-        let span = Duration::from_secs_f64(self.arguments.seconds / f64::from(rounds));
+        let span = Duration::from_secs_f64(self.arguments.duration.as_secs_f64() / f64::from(rounds));
         for round in 1..=rounds {
             for trial in &mut trials {
                 let name = trial.subject.name();

@@ -21,7 +21,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
+use packet::time::Duration;
 
+use crate::tool::units::positive_duration;
 use crate::tool::{ToolError, finish};
 
 /// What can be measured.
@@ -71,9 +73,9 @@ pub(crate) enum BenchCommand {
 /// How to measure forwarding.
 #[derive(Debug, Args)]
 pub(crate) struct ForwardArguments {
-    /// Seconds that each measurement takes, rounds taken together.
-    #[arg(long, default_value_t = 3.0)]
-    pub(super) seconds: f64,
+    /// How long each measurement takes, rounds taken together.
+    #[arg(long = "for", value_name = "TIME", value_parser = positive_duration, default_value = "3s")]
+    pub(super) duration: Duration,
     /// Rounds in which the forwarders take turns; medians are shown.
     #[arg(long, default_value_t = 7)]
     pub(super) rounds: u32,

@@ -24,7 +24,7 @@ impl Bench<'_> {
         await_ping(subject, &mut ping, &mut forwarder)?;
         let mut direct = UdpPing::new(loopback(0), producer.address, shape, 1 << 32)?;
         let pause = Duration::from_millis(2);
-        let count = (self.arguments.seconds * 200.0) as usize;
+        let count = (self.arguments.duration.as_secs_f64() * 200.0) as usize;
         let (through, without) = (ping.series(count, pause), direct.series(count, pause));
         // Half of what the round trip takes longer: each way passes the forwarder once.
         let added = |quantile| (through.quantile(quantile) as f64 - without.quantile(0.5) as f64) / 2000.0;
@@ -62,7 +62,7 @@ impl Bench<'_> {
         if let Some(first) = forwarders.last_mut() {
             await_ping(subject, &mut ping, first)?;
         }
-        let count = (self.arguments.seconds * 200.0) as usize;
+        let count = (self.arguments.duration.as_secs_f64() * 200.0) as usize;
         let cpu_time = || forwarders.iter().map(Forwarder::cpu_time).sum::<Duration>();
         let before = cpu_time();
         let found = ping.series(count, Duration::from_millis(5));
@@ -93,7 +93,7 @@ impl Bench<'_> {
         let mut ping = UdpPing::new(loopback(0), listen, shape, 1 << 32)?;
         await_ping(subject, &mut ping, &mut forwarder)?;
         let pause = Duration::from_millis(2);
-        let count = (self.arguments.seconds * 300.0) as usize;
+        let count = (self.arguments.duration.as_secs_f64() * 300.0) as usize;
         let idle = ping.series(count, pause);
         let cpu = forwarder.cpu_time();
         producer.silence_below.store(true, Ordering::Relaxed);

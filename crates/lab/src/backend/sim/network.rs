@@ -4,8 +4,8 @@ use engine::{FaceConfig, RateLimit, SharingConfig};
 use packet::Dialect;
 use packet::time::{Duration, Instant};
 use sim::{
-    Clock, CoDel, CoDelAction, FaceTimes, KindTimes, KindWaking, LinkConfig, LinkId, Network, NodeId,
-    ProcessorConfig, Queue, Turns, Waking,
+    Clock, CoDel, CoDelAction, CpuQuota, FaceTimes, KindTimes, KindWaking, LinkConfig, LinkId, Network,
+    NodeId, ProcessorConfig, Queue, Waking,
 };
 
 use super::error::SimulationError;
@@ -163,15 +163,15 @@ fn processor(
         applications: Some(times(&costs.applications)),
         answer_time: Duration::from_nanos(costs.answer_ns),
         answer_asleep: waking(&costs.answer_asleep),
-        turns: (share < 1.0).then(|| turns(share, node.cpu_period_ns)),
+        quota: (share < 1.0).then(|| quota(share, node.cpu_period_ns)),
         ..config
     })
 }
 
-/// How the kernel keeps a share of a processor.
-fn turns(share: f64, given_ns: Option<u64>) -> Turns {
-    let [period, standstill] = [period_ns, standstill_ns].map(|of| Duration::from_nanos(of(share, given_ns)));
-    Turns { period, standstill }
+/// How the kernel keeps a share of a processor: by a quota in each period.
+fn quota(share: f64, given_ns: Option<u64>) -> CpuQuota {
+    let [period, throttled] = [period_ns, standstill_ns].map(|of| Duration::from_nanos(of(share, given_ns)));
+    CpuQuota { period, throttled }
 }
 
 fn waking(curve: &[[u64; 2]]) -> Waking {
@@ -299,5 +299,15 @@ mod tests {
         }
         let usual = (1 << 20, 64 << 20);
         assert_eq!(stores, [usual, (70, 3 << 20), usual]);
+    }
+
+    #[test]
+    fn a_quota_is_what_the_kernel_gives_for_a_share() {
+        let millis = |share, given_ns| {
+            let CpuQuota { period, throttled } = quota(share, given_ns);
+            [period, throttled].map(Duration::as_millis)
+        };
+        assert_eq!([millis(0.5, None), millis(0.05, None)], [[2, 1], [20, 19]]);
+        assert_eq!(millis(0.25, Some(100_000_000)), [100, 75]);
     }
 }

@@ -27,11 +27,14 @@ struct EarlierSample {
     sent: u64,
 }
 
-/// What a node's processor can do at a moment, as a part of a core: its share, and what a competing load
-/// leaves of it.
-fn part_of_a_core(plan: &Plan, node: NodeIndex, at_ns: u64) -> f64 {
-    let share = plan.nodes.get(node).and_then(|node| node.cpu).unwrap_or(1.0).min(1.0);
-    let left = plan.workloads.iter().filter(|workload| workload.at == node).filter_map(|workload| {
+/// What a node's processor can do at a moment, as a part of a core: its share, what of that it has then, and
+/// what a competing load leaves of it.
+fn part_of_a_core(plan: &Plan, index: NodeIndex, at_ns: u64) -> f64 {
+    let node = plan.nodes.get(index);
+    let steps = node.map_or(&[][..], |node| &node.capacity);
+    let capacity = steps.iter().rev().find(|(from_ns, _)| *from_ns <= at_ns).map_or(1.0, |(_, part)| *part);
+    let share = node.and_then(|node| node.cpu).unwrap_or(1.0).min(1.0) * capacity;
+    let left = plan.workloads.iter().filter(|workload| workload.at == index).filter_map(|workload| {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return None };
         let since_ns = at_ns.checked_sub(workload.start_ns)?;
         (since_ns % (busy_ns + idle_ns).max(1) < busy_ns).then_some(1.0 - cpu)
@@ -359,5 +362,14 @@ start = '1 s'
         for busy in [1.0, 1.9, 4.5, 7.2] {
             assert!((at(busy) - 0.05).abs() < 1e-12, "{busy} s: {}", at(busy));
         }
+    }
+
+    #[test]
+    fn a_node_has_the_part_of_its_share_that_its_capacity_leaves_it() {
+        let steps =
+            "cpu = '50 %', capacity = [{ at = '2 s', part = '20 %' }, { at = '3 s', part = '100 %' }]";
+        let plan = plan(&TEXT.replace("cpu = '50 %'", steps));
+        let at = |seconds: u64| part_of_a_core(&plan, NodeIndex(0), seconds * 1_000_000_000);
+        assert_eq!([at(0), at(2), at(3)], [0.5, 0.1, 0.5]);
     }
 }

@@ -125,28 +125,6 @@ pub(super) fn of_headers(plan: &Plan, measure: &Measure, is_virtual: bool) -> Op
     })
 }
 
-/// The shortest Interest with its frame, in bytes.
-const MIN_INTEREST: f64 = 20.0;
-
-/// Nobody asks again more often than the links of its node carry Interests while the run lasts.
-pub(super) fn of_retransmissions(plan: &Plan, measure: &Measure) -> Option<Limit> {
-    if measure.quantity != "retransmissions" || plan.node(&measure.subject).is_some() {
-        return None;
-    }
-    let sent = measured(plan, &measure.subject).map(|workload| {
-        let rate = by_links(plan, workload)?;
-        let at_once = at_once(rate, plan.links_of(workload.at).count());
-        Some((rate * longest(plan, workload) + at_once) / MIN_INTEREST)
-    });
-    let most = sent.sum::<Option<f64>>()?.floor();
-    (most > 0.0).then(|| Limit {
-        least: 0.0,
-        most,
-        why: format!("is no more Interests than the links of its node carry in the run, {most}"),
-        instead: format!("write a bound below {most}"),
-    })
-}
-
 /// How many packets are lost by chance in one repeat, at most, of those that a measure is of: of a workload
 /// its own, of anything else all. Nothing where nobody can say how many are sent.
 pub(super) fn expected_losses(plan: &Plan, measure: &Measure) -> Option<f64> {

@@ -106,30 +106,6 @@ pub(super) fn of_ordered_work(plan: &Plan, measure: &Measure) -> Option<Limit> {
     })
 }
 
-/// A loss that one answer to twenty is enough to stay below.
-const MAX_LOSS: f64 = 95.0;
-/// Losses of links that leave such an answer, with no event and no flood beside.
-const SMALL_LOSS: f64 = 0.1;
-
-pub(super) fn of_loss(plan: &Plan, measure: &Measure) -> Option<Limit> {
-    measured(plan, &measure.subject).next().filter(|_| measure.quantity == "loss")?;
-    let is_attacked = plan
-        .workloads
-        .iter()
-        .any(|workload| matches!(workload.does, Activity::Flood { .. } | Activity::Load { .. }));
-    if is_attacked || !plan.events.is_empty() || plan.links.iter().any(|link| link.loss > SMALL_LOSS) {
-        return None;
-    }
-    Some(Limit {
-        least: f64::NEG_INFINITY,
-        most: MAX_LOSS,
-        why: format!(
-            "is at most {MAX_LOSS} % as soon as one of twenty is answered, and no link loses much by itself"
-        ),
-        instead: format!("write a bound below {MAX_LOSS} %"),
-    })
-}
-
 /// What takes longer than the run is not finished in it.
 pub(super) fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
     if measure.quantity != "duration" {
@@ -201,11 +177,10 @@ pub(super) fn of_watched_link(plan: &Plan, measure: &Measure, is_virtual: bool) 
     // Of a load of at most 100 % it is told elsewhere.
     let is_rate = ["goodput", "goodput_interests", "throughput", "throughput_interests"]
         .contains(&measure.quantity.as_str());
-    let rate = carries(plan, watched).filter(|_| is_rate)?;
+    // What a bucket lets go at once may be all that a short run carries.
+    let rate = carries(plan, watched).filter(|_| is_rate && is_virtual && !has_bucket(plan, watched))?;
     let name = plan.links.get(watched).map_or("?", |link| &link.name);
-    // In one second it carries what it lets go at once besides.
-    let more = if !is_virtual || has_bucket(plan, watched) { at_once(rate, 1) } else { 0.0 };
-    Some(carried(&format!("the link `{name}`"), rate + more))
+    Some(carried(&format!("the link `{name}`"), rate))
 }
 
 fn carried(by: &str, rate: f64) -> Limit {
@@ -235,12 +210,11 @@ fn prefix<'a>(plan: &'a Plan, workload: &'a Workload) -> Option<&'a str> {
 }
 
 /// What the links of a client's node carry together in a second, where all that it asks for comes by them: it
-/// asks for each file once, and nobody else at its node does.
+/// asks for each file once, and nobody else does. What others fetch through its node, its content store has.
 pub(super) fn by_links(plan: &Plan, workload: &Workload) -> Option<f64> {
     let content = each_once(plan, workload)?;
     let wanted = prefix(plan, workload)?;
-    let others = askers(plan, wanted).filter(|other| is_at(other, workload.at));
-    if content.at == workload.at || others.count() > 1 {
+    if content.at == workload.at || is_asked_for_by_several(plan, wanted) {
         return None;
     }
     let rates = plan.links_of(workload.at).map(|(link, _)| carries(plan, link));
@@ -255,11 +229,12 @@ fn askers<'a>(plan: &'a Plan, wanted: &'a str) -> impl Iterator<Item = &'a Workl
     })
 }
 
-fn is_at(workload: &Workload, node: NodeIndex) -> bool {
-    match &workload.does {
-        Activity::Consume(consumer) => consumer.nodes.contains(&node),
-        _ => workload.at == node,
-    }
+fn is_asked_for_by_several(plan: &Plan, wanted: &str) -> bool {
+    let places = askers(plan, wanted).map(|workload| match &workload.does {
+        Activity::Consume(consumer) => consumer.nodes.len(),
+        _ => 1,
+    });
+    places.sum::<usize>() > 1
 }
 
 /// The content of a download that asks for each of its files once.
@@ -293,20 +268,19 @@ pub(super) fn of_links_of_clients(plan: &Plan, measure: &Measure, is_virtual: bo
                 _ => return None,
             };
         let wanted = prefix(plan, workload)?;
+        if is_asked_for_by_several(plan, wanted) {
+            return None;
+        }
         for node in nodes {
-            let others = askers(plan, wanted).filter(|other| is_at(other, node));
-            if from.contains(&node) || others.count() > 1 {
+            if from.contains(&node) {
                 return None;
             }
             let rates = plan.links_of(node).map(|(link, _)| carries(plan, link));
             let rate = rates.sum::<Option<f64>>()?;
             most += match has_buckets(plan, node, is_virtual) {
                 false => rate,
-                // Of each file, or in each second, so much comes at once.
-                true => match each_once(plan, workload) {
-                    Some(content) => rate * faster_by_buckets(plan, content, node, rate)?,
-                    None => rate + at_once(rate, plan.links_of(node).count()),
-                },
+                // So much of each file comes at once.
+                true => rate * faster_by_buckets(plan, each_once(plan, workload)?, node, rate)?,
             };
         }
     }

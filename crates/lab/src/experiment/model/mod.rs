@@ -161,7 +161,8 @@ tables! {
         /// service down.
         cpu: Option<Share> = "all it can get",
         /// The period over which the kernel enforces that share. A forwarder that has used its share up
-        /// stands still until the period ends.
+        /// stands still until the period ends. In virtual time, with a profile, packets pay for waking it up
+        /// once in each.
         cpu_period: Option<Span> = "1 ms divided by the share, the shortest that the kernel can keep",
         /// The memory the forwarder may use.
         memory: Option<Size> = "all it can get",

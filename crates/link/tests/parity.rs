@@ -49,7 +49,7 @@ impl Bench {
         for _ in 0..2 {
             (0..600).for_each(|number| drop(bench.send(&data(number))));
         }
-        assert!(bench.sender.counters().parity_out > 0);
+        assert!(bench.sender.counters().parity.sent > 0);
         // The block that is open is forgotten or leaves.
         bench.now += Duration::from_secs(1);
         bench.sender.handle_timeout(bench.now);
@@ -131,9 +131,9 @@ fn each_of_forty_receivers_that_misses_another_frame_gets_all_packets() {
             got.sort();
             let counters = receiver.counters();
             assert!(sent[..last].iter().all(|packet| got.binary_search(packet).is_ok()), "{counters:?}");
-            assert!(counters.rebuilt >= 5, "{counters:?}");
+            assert!(counters.parity.rebuilt >= 5, "{counters:?}");
             // Of the first parity frame nothing was known, as nothing had been kept.
-            assert_eq!((counters.packets_in, counters.not_rebuilt), (got.len() as u64, 1));
+            assert_eq!((counters.packets_in, counters.parity.not_rebuilt), (got.len() as u64, 1));
             assert_eq!(receiver.drops().total(), 0);
         }
     }
@@ -142,7 +142,7 @@ fn each_of_forty_receivers_that_misses_another_frame_gets_all_packets() {
 #[test]
 fn a_receiver_without_parity_takes_a_parity_frame_for_one_without_a_packet() {
     let mut bench = Bench::with_losses(&config());
-    let before = bench.sender.counters().parity_out;
+    let before = bench.sender.counters().parity.sent;
     let mut receiver = service(&Config { parity: None, ..config() }, 2);
     for _ in 0..100 {
         let (packet, frames) = bench.send_new();
@@ -150,9 +150,9 @@ fn a_receiver_without_parity_takes_a_parity_frame_for_one_without_a_packet() {
         assert_eq!(got, [packet.to_vec()]);
     }
     let counters = receiver.counters();
-    let sent = bench.sender.counters().parity_out - before;
+    let sent = bench.sender.counters().parity.sent - before;
     assert!(sent > 0);
-    assert_eq!((counters.idle_in, counters.parity_in), (sent, 0));
+    assert_eq!((counters.idle_in, counters.parity.received), (sent, 0));
 }
 
 #[test]

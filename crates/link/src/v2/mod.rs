@@ -51,7 +51,7 @@ pub use congestion::CongestionConfig;
 pub use pacing::echo::answer_echo;
 pub use pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
 pub use parity::ParityConfig;
-pub use report::{Counters, Usage};
+pub use report::{Counters, ParityCounters, Usage};
 pub use results::{Delivery, EndpointId, Framed, Received};
 pub use service::LinkService;
 

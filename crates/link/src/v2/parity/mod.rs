@@ -40,8 +40,11 @@ pub(crate) const MIN_BLOCK: usize = 4;
 pub struct ParityConfig {
     /// Frames that one parity frame stands for, at most: 4 to 32. Fewer where more is lost. Default 16.
     pub max_block: usize,
-    /// How long after its first frame a parity frame leaves at the latest. Default 4 ms.
+    /// How long after its first frame a parity frame leaves at the latest. Default 40 ms.
     pub max_age: Duration,
+    /// How long after its last frame it leaves if no other follows, or two times as long as its frames were apart
+    /// if that is longer. Default 4 ms.
+    pub max_pause: Duration,
     /// Frames received that are kept to rebuild others. Default 128.
     pub max_recent_frames: usize,
     /// Bytes of memory for them. Default 256 KiB.
@@ -52,7 +55,8 @@ impl Default for ParityConfig {
     fn default() -> Self {
         ParityConfig {
             max_block: 16,
-            max_age: Duration::from_millis(4),
+            max_age: Duration::from_millis(40),
+            max_pause: Duration::from_millis(4),
             max_recent_frames: 128,
             max_recent_bytes: 256 << 10,
         }

@@ -1,7 +1,7 @@
 //! What a receiver rebuilds.
 
 use super::ParityConfig;
-use super::block::{BlockView, xor_into};
+use super::block::{BlockView, MAX_FRAMES, xor_into};
 use super::frame_hash::frame_hash;
 use super::recent_frames::RecentFrames;
 
@@ -71,16 +71,20 @@ impl ParityReceiver {
         let recent: &RecentFrames =
             self.recent.get_or_insert_with(|| RecentFrames::new(max_frames, max_bytes));
         let Some(block) = BlockView::decode(value) else { return Rebuilt::Wrong };
-        let mut missing = block.hashes().filter(|hash| recent.find(*hash).is_none());
-        let Some(hash) = missing.next() else { return Rebuilt::Nothing };
-        if missing.next().is_some() {
-            return Rebuilt::TooManyMissing;
+        let (mut missing, mut frames) = (None, [&[][..]; MAX_FRAMES]);
+        for (hash, place) in block.hashes().zip(&mut frames) {
+            match recent.find(hash) {
+                Some(frame) => *place = frame,
+                None if missing.is_some() => return Rebuilt::TooManyMissing,
+                None => missing = Some(hash),
+            }
         }
+        let Some(hash) = missing else { return Rebuilt::Nothing };
         let rebuilt = &mut self.rebuilt;
         rebuilt.clear();
         rebuilt.extend_from_slice(block.xor);
         let mut length = block.lengths;
-        for frame in block.hashes().filter_map(|hash| recent.find(hash)) {
+        for frame in frames {
             length ^= frame.len() as u16;
             xor_into(rebuilt, frame);
         }

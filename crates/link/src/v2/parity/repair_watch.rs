@@ -77,6 +77,14 @@ impl RepairWatch {
         matches!(self.state, State::On { .. })
     }
 
+    /// Frames that a parity frame must stand for to cost no more than all the repairs it can spare.
+    pub(crate) fn least_block(&self) -> usize {
+        match self.state {
+            State::On { before, .. } => WINDOW.div_ceil(before.max(1)) as usize,
+            State::Off { .. } => usize::MAX,
+        }
+    }
+
     /// A frame leaves.
     #[inline]
     pub(crate) fn note(&mut self, now: Instant, frame: &[u8]) -> Verdict {

@@ -1,7 +1,7 @@
 //! What a sender makes of the frames that leave.
 
 use packet::ndn::tlv::MAX_PACKET_BYTES;
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 
 use super::block::{OpenBlock, overhead_bytes};
 use super::repair_watch::{RepairWatch, Verdict};
@@ -19,7 +19,9 @@ pub(crate) struct ParitySender {
     block_frames: usize,
     /// Those of the block that is open; none if there is none.
     wanted_frames: usize,
-    /// When the block that is open is too old.
+    /// When it was opened.
+    since: Instant,
+    /// When it is too old, or has waited for long enough for another frame.
     due: Instant,
     /// Parity frames of this window.
     sent: u32,
@@ -27,13 +29,15 @@ pub(crate) struct ParitySender {
 
 impl ParitySender {
     pub(crate) fn new(config: &ParityConfig, mtu_bytes: Option<usize>) -> Self {
-        let mtu_bytes = mtu_bytes.unwrap_or(MAX_PACKET_BYTES);
+        // Lengths in a parity frame have two bytes.
+        let mtu_bytes = mtu_bytes.unwrap_or(MAX_PACKET_BYTES).min(usize::from(u16::MAX));
         ParitySender {
             longest_bytes: mtu_bytes.saturating_sub(overhead_bytes(config.max_block)),
             watch: RepairWatch::default(),
             block: OpenBlock::default(),
             block_frames: config.max_block,
             wanted_frames: 0,
+            since: Instant::ZERO,
             due: Instant::NEVER,
             sent: 0,
             config: config.clone(),
@@ -73,9 +77,10 @@ impl ParitySender {
             self.close();
         }
         if self.block.len() == 0 {
-            (self.due, self.wanted_frames) = (now + self.config.max_age, self.block_frames);
+            (self.since, self.wanted_frames) = (now, self.block_frames);
         }
         self.block.add(frame);
+        self.due = (self.since + self.config.max_age).min(now + self.pause(now));
     }
 
     /// As many parity frames as repairs cost least: half as many frames to a block need twice as many of the
@@ -92,6 +97,17 @@ impl ParitySender {
 
     fn is_complete(&self) -> bool {
         self.block.len() > 0 && self.block.len() >= self.wanted_frames
+    }
+
+    /// How long no frame comes until that is a pause: frames on a slow link are far between.
+    fn pause(&self, now: Instant) -> Duration {
+        let apart = now.saturating_since(self.since) / self.block.len().saturating_sub(1).max(1) as u64;
+        if self.is_worth_it() { self.config.max_pause.max(apart * 2) } else { self.config.max_age }
+    }
+
+    /// Whether a parity frame of these frames costs no more than what it can spare.
+    fn is_worth_it(&self) -> bool {
+        self.block.len() >= self.watch.least_block().max(MIN_BLOCK)
     }
 
     fn close(&mut self) {
@@ -117,15 +133,15 @@ impl ParitySender {
     }
 
     /// Lets a block go that is too old, or forgets it if it is so small that sending its frames again costs
-    /// little more.
+    /// no more.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.due > now || self.wants_transmit() {
             return;
         }
-        if self.block.len() < MIN_BLOCK {
-            self.close();
-        } else {
+        if self.is_worth_it() {
             self.due = Instant::ZERO;
+        } else {
+            self.close();
         }
     }
 
@@ -137,11 +153,12 @@ impl ParitySender {
 #[cfg(test)]
 mod tests {
     use packet::ndn::lp::LpPacketView;
-    use packet::time::Duration;
 
     use super::super::block::BlockView;
     use super::super::repair_watch::WINDOW;
     use super::*;
+
+    const MICROSECOND: Duration = Duration::from_micros(1);
 
     struct Bench {
         sender: ParitySender,
@@ -225,19 +242,60 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_no_frame_completes_leaves_when_it_is_old_unless_it_is_small() {
+    fn a_block_that_no_frame_completes_leaves_after_a_pause_unless_it_is_small() {
         for (frames, blocks) in [(MIN_BLOCK - 1, vec![]), (MIN_BLOCK, vec![MIN_BLOCK])] {
             let mut bench = Bench::on();
             (0..frames).for_each(|number| bench.frame(1_000_000 + number as u32, 100));
-            let due = bench.sender.next_deadline();
-            assert!(due > bench.now && due < bench.now + ParityConfig::default().max_age);
-            bench.sender.handle_timeout(bench.now);
+            bench.sender.handle_timeout(bench.now + ParityConfig::default().max_pause - MICROSECOND);
             bench.poll();
             assert_eq!(bench.blocks, [0; 0]);
+            let due = bench.sender.next_deadline();
+            assert!(due < bench.now + ParityConfig::default().max_age);
             bench.sender.handle_timeout(due);
             bench.poll();
             assert_eq!(bench.blocks, blocks);
             assert_eq!(bench.sender.next_deadline(), Instant::NEVER);
+        }
+    }
+
+    /// A frame takes so long on the link, one after the other.
+    fn blocks_of_frames_apart(apart: Duration) -> Vec<usize> {
+        let mut bench = Bench::on();
+        for number in 0..100 {
+            let next = bench.now + apart;
+            while bench.sender.next_deadline() < next {
+                bench.sender.handle_timeout(bench.sender.next_deadline());
+                bench.poll();
+            }
+            bench.now = next;
+            bench.frame(1_000_000 + number, 1000);
+        }
+        bench.blocks
+    }
+
+    #[test]
+    fn on_a_slow_link_blocks_are_as_large_as_on_a_fast_one_or_none_leaves() {
+        let fast = blocks_of_frames_apart(Duration::from_micros(100));
+        assert_eq!(fast, [12; 8]);
+        assert_eq!(blocks_of_frames_apart(Duration::from_millis(1)), fast);
+        assert!(
+            blocks_of_frames_apart(Duration::from_millis(5)).iter().all(|frames| (7..=8).contains(frames))
+        );
+        assert_eq!(blocks_of_frames_apart(Duration::from_millis(20)), [0; 0]);
+    }
+
+    #[test]
+    fn a_block_that_costs_more_than_it_can_spare_is_forgotten() {
+        let mut bench = Bench::new();
+        bench.windows(1, 11);
+        assert!(bench.sender.is_on());
+        bench.blocks.clear();
+        bench.sender.close();
+        for (frames, blocks) in [(11, vec![]), (12, vec![12])] {
+            (0..frames).for_each(|number| bench.frame(1_000_000 + number, 100));
+            bench.sender.handle_timeout(bench.now + Duration::from_secs(1));
+            bench.poll();
+            assert_eq!(bench.blocks, blocks);
         }
     }
 

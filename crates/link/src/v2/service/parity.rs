@@ -14,6 +14,12 @@ impl LinkService {
         self.parity = self.config.parity.as_ref().map(|config| Box::new(Parity::new(config, mtu_bytes)));
     }
 
+    /// Whether parity frames are sent at present: then frames must leave in the order in which they were made.
+    #[inline]
+    pub fn sends_parity(&self) -> bool {
+        self.parity.as_ref().is_some_and(|parity| parity.sender.is_on())
+    }
+
     /// Notes that a frame leaves of which `head` is not in the packet.
     #[inline]
     pub(super) fn note_leaving_for_parity(&mut self, now: Instant, head: &[u8], packet: &[u8]) {
@@ -48,7 +54,7 @@ impl LinkService {
     /// Sends a parity frame, if one is due.
     pub(super) fn transmit_parity(&mut self, frames: &mut Vec<u8>) -> bool {
         let sent = self.parity.as_mut().is_some_and(|parity| parity.sender.transmit(frames));
-        self.counters.parity_out += u64::from(sent);
+        self.counters.parity.sent += u64::from(sent);
         self.counters.idle_out += u64::from(sent);
         sent
     }
@@ -62,11 +68,11 @@ impl LinkService {
         value: &[u8],
     ) -> Result<(), DropReason> {
         let Some(parity) = &mut self.parity else { return Ok(()) };
-        self.counters.parity_in += 1;
+        self.counters.parity.received += 1;
         match parity.receiver.rebuild(value) {
             Rebuilt::Nothing => Ok(()),
             Rebuilt::TooManyMissing => {
-                self.counters.not_rebuilt += 1;
+                self.counters.parity.not_rebuilt += 1;
                 Ok(())
             }
             Rebuilt::Wrong => Err(DropReason::BadParity),
@@ -86,7 +92,7 @@ impl LinkService {
         if LpPacketView::decode_first(frame).is_ok_and(is_parity) {
             return Err(DropReason::BadParity);
         }
-        self.counters.rebuilt += 1;
+        self.counters.parity.rebuilt += 1;
         match self.try_receive(now, from, frame)? {
             Received::Packet { packet, header, nack } => {
                 self.deliver(from, Buffer::copy_from(packet), header, nack)
@@ -123,7 +129,7 @@ mod tests {
         assert_eq!(outcome, Ok(()));
         let delivery = service.poll_deliver().unwrap();
         assert_eq!((&*delivery.packet, delivery.from), (&[6, 1, 7][..], EndpointId(3)));
-        assert_eq!((service.counters().rebuilt, service.counters().packets_in), (1, 1));
+        assert_eq!((service.counters().parity.rebuilt, service.counters().packets_in), (1, 1));
     }
 
     #[test]
@@ -145,6 +151,6 @@ mod tests {
         inner.encode(&mut wire);
         let (outcome, service) = outcome_of_block(&wire);
         assert_eq!(outcome, Err(DropReason::BadParity));
-        assert_eq!(service.counters().rebuilt, 0);
+        assert_eq!(service.counters().parity.rebuilt, 0);
     }
 }

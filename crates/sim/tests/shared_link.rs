@@ -27,6 +27,8 @@ struct Setting {
     sharing: Option<SharingConfig>,
     /// Whether the link carries frames, and parity frames where frames are lost.
     parity: bool,
+    /// Of the link, in Mbit/s.
+    rate: f64,
     loss: f64,
     /// Between the start of some clients and the next.
     stagger: Duration,
@@ -44,6 +46,7 @@ const ALONE: Setting = Setting {
     clients: 1,
     sharing: Some(SharingConfig::LOCAL),
     parity: false,
+    rate: 100.0,
     loss: 0.0,
     stagger: Duration::ZERO,
     together: 1,
@@ -64,7 +67,7 @@ impl Run {
     }
 }
 
-/// A server, a node in front of it, and clients on one link of 100 Mbit/s.
+/// A server, a node in front of it, and clients on one link.
 fn run(setting: &Setting) -> Result<Run, Box<dyn Error>> {
     let mut network = Network::new(setting.seed);
     network.engines(|config| {
@@ -77,7 +80,7 @@ fn run(setting: &Setting) -> Result<Run, Box<dyn Error>> {
     network.connect(server, top, &LinkConfig::ideal().mbps(1000.0).millis(1))?;
     let lan = LinkConfig {
         face: FaceConfig { sharing: setting.sharing, ..FaceConfig::remote() },
-        ..LinkConfig::ideal().mbps(100.0).queue(Queue::packets(1000)).loss(setting.loss)
+        ..LinkConfig::ideal().mbps(setting.rate).queue(Queue::packets(1000)).loss(setting.loss)
     };
     let parity = Some(ParityConfig::default());
     let framing = Config { parity, congestion_marking: None, ..Config::default() };
@@ -248,15 +251,18 @@ fn with_parity_forty_who_miss_a_packet_in_a_thousand_take_no_longer_than_without
 #[ignore = "prints a table, and checks nothing"]
 #[allow(clippy::print_stdout, reason = "that is what it is for")]
 fn numbers_of_forty_and_one_by_what_each_loses_with_and_without_parity() -> Outcome {
-    for loss in [0.05, 0.01, 0.001, 0.0] {
-        for parity in [false, true] {
-            let setting = Setting { items: LONG, loss, parity, ..ALONE };
+    for (rate, loss) in
+        [(100.0, 0.05), (100.0, 0.01), (100.0, 0.001), (100.0, 0.0), (10.0, 0.01), (2.0, 0.01)]
+    {
+        for (seed, parity) in (1..=3).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let items = if rate < 10.0 { ITEMS } else { LONG };
+            let setting = Setting { seed, items, rate, loss, parity, ..ALONE };
             let (one, forty) = (run(&setting)?, run(&Setting { clients: 40, ..setting })?);
             let [one_took, forty_took] = [&one, &forty].map(|run| run.longest().as_secs_f64());
             let ratio = forty_took / one_took;
             println!(
-                "loss {loss} parity {parity}: one {one_took:.3} s, {:.3} crossings; forty {forty_took:.3} s, {:.3} \
-                 crossings; {ratio:.2}",
+                "{rate} Mbit/s, loss {loss}, parity {parity}, seed {seed}: one {one_took:.3} s, {:.3} crossings; \
+                 forty {forty_took:.3} s, {:.3} crossings; {ratio:.2}",
                 one.crossings, forty.crossings
             );
         }

@@ -5,7 +5,7 @@ pub(super) mod link_settings;
 use engine::Transmit;
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, PacingConfig,
-    ParityConfig, ReassemblyConfig, Received, ReliabilityConfig,
+    ParityConfig, ParityCounters, ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, frame_len};
 use packet::ndn::tlv;
@@ -195,9 +195,11 @@ impl NdnCodec {
         self.service.wants_poll()
     }
 
+    /// A parity frame that left before those it stands for would come while all of them are missing.
     #[inline]
-    pub(super) fn is_held_back(&self) -> bool {
-        self.service.waiting_bytes() > 0 || self.service.wants_poll()
+    pub(super) fn keeps_order(&self) -> bool {
+        let is_held_back = self.service.waiting_bytes() > 0 || self.service.wants_poll();
+        self.settings.reliability || is_held_back || self.service.sends_parity()
     }
 
     pub(super) fn evict_partial_packets(&mut self) {
@@ -206,6 +208,10 @@ impl NdnCodec {
 
     pub(super) fn evict_waiting_packets(&mut self) {
         self.service.evict_waiting_packets();
+    }
+
+    pub(super) fn parity_counters(&self) -> ParityCounters {
+        self.service.counters().parity
     }
 
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {

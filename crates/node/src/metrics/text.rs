@@ -61,7 +61,7 @@ fn render(status: &NodeStatus) -> Page {
     }
     let help = "Packets that waited, were kept or were left to others on shared links.";
     page.head("cairn_shared_links_total", help, "counter");
-    for (word, count) in status.sharing.numbers() {
+    for (word, count) in status.sharing_numbers() {
         page.line("cairn_shared_links_total", &[("what", word)], count as f64);
     }
     page.head("cairn_drops_total", "What was dropped, by layer and reason.", "counter");

@@ -325,6 +325,7 @@ impl DataPlane {
             self.occupancy.population.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
         self.gone_counters.absorb(&face.counters.traffic, &face.counters.drops, counted.packets);
+        self.gone_counters.parity += &face.codec.parity_counters();
         self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.path {

@@ -91,29 +91,29 @@ fn a_node_that_is_asked_again_sends_parity_frames_and_each_comes_after_the_packe
         neighbours.node.route("/x", faces.iter().find(|face| face.remote.scheme() == "tcp4").unwrap().id);
         let (mut seen, mut blocks, mut packets) = (HashSet::new(), Vec::new(), 0);
         let deadline = Instant::now() + TIMEOUT;
-        for first in (0..).step_by(64) {
-            let uris = first..first + 64;
-            for uri in uris.clone().map(|number| format!("/x/{number}")) {
-                neighbours.send(&interest(&uri));
+        // As few as the buffer of the socket holds.
+        for first in (0..).step_by(48) {
+            let uris: Vec<String> = (first..first + 48).map(|number| format!("/x/{number}")).collect();
+            for uri in &uris {
+                neighbours.send(&interest(uri));
                 read_frame(&mut producer);
-                // Of several lengths, which a batch of datagrams is sorted by where it may be.
-                producer.write_all(&data(&uri, 1000 + first % 7 + uri.len())).unwrap();
+                // Of several lengths, by which datagrams are sorted where they may be.
+                producer.write_all(&data(uri, 1000 + first % 7 + uri.len())).unwrap();
             }
-            // Asked by many who missed them, as it seems, all at once: so the answers are a batch.
-            for _ in 0..2 {
-                for frame in neighbours.receive_all() {
-                    match hashes_in(&frame) {
-                        None => {
-                            seen.insert(hash_of(&frame));
-                            packets += 1;
-                        }
-                        Some(hashes) => {
-                            assert!(hashes.iter().all(|hash| seen.contains(hash)), "it came before a packet");
-                            blocks.push(hashes.len());
-                        }
-                    }
+            for round in 0..3 {
+                if round > 0 {
+                    // Asked by many who missed them, as it seems, all at once: so the answers are a batch.
+                    uris.iter().for_each(|uri| neighbours.send(&interest(uri)));
                 }
-                uris.clone().for_each(|number| neighbours.send(&interest(&format!("/x/{number}"))));
+                for frame in neighbours.receive_all() {
+                    let Some(hashes) = hashes_in(&frame) else {
+                        seen.insert(hash_of(&frame));
+                        packets += 1;
+                        continue;
+                    };
+                    assert!(hashes.iter().all(|hash| seen.contains(hash)), "it came before a packet");
+                    blocks.push(hashes.len());
+                }
             }
             if blocks.len() > 20 {
                 break;

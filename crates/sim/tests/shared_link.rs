@@ -30,7 +30,7 @@ struct Setting {
     /// Of the link, in Mbit/s.
     rate: f64,
     /// Of each node on it.
-    queue_packets: usize,
+    queue_packets: u32,
     loss: f64,
     /// Between the start of some clients and the next.
     stagger: Duration,

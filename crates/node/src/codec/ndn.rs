@@ -195,7 +195,7 @@ impl NdnCodec {
         self.service.wants_poll()
     }
 
-    /// A parity frame that left before those it stands for would come while all of them are missing.
+    /// Whether frames must leave in the order in which they were made.
     #[inline]
     pub(super) fn keeps_order(&self) -> bool {
         let is_held_back = self.service.waiting_bytes() > 0 || self.service.wants_poll();

@@ -42,8 +42,8 @@ pub struct ParityConfig {
     pub max_block: usize,
     /// How long after its first frame a parity frame leaves at the latest. Default 40 ms.
     pub max_age: Duration,
-    /// How long after its last frame it leaves if no other follows, or two times as long as its frames were apart
-    /// if that is longer. Default 4 ms.
+    /// How long after its last frame it leaves if no other follows, or twice as long as its frames were
+    /// apart if that is longer. Default 4 ms.
     pub max_pause: Duration,
     /// Frames received that are kept to rebuild others. Default 128.
     pub max_recent_frames: usize,

@@ -42,6 +42,7 @@ local FIELDS = {
     receive_capacity = { "ReceiveCapacity", NUMBER, nil, base.DEC },
     echo_reply = { "EchoReply", BYTES },
     padding = { "Padding", BYTES },
+    parity = { "Parity", BYTES },
     fragment = { "Fragment", BYTES },
     ack_frame = { "Acknowledged packet", FRAME, nil, base.NONE },
     acknowledged_in = { "Acknowledged in", FRAME, nil, base.NONE },
@@ -60,7 +61,7 @@ local function show_announcement(seen, tree, from, to)
     end
 end
 
--- In ascending order, the fragment last although its type is the smallest. The last five are Cairn's own.
+-- In ascending order, the fragment last although its type is the smallest. The last six are Cairn's own.
 local ROWS = {
     { 81, "sequence", "sequence" },
     { 82, "frag_index", "number" },
@@ -82,6 +83,7 @@ local ROWS = {
     { 944, "receive_capacity", "number", unit = "bytes" },
     { 948, "echo_reply", "bytes", low = 8, high = 8 },
     { 952, "padding", "bytes" },
+    { 956, "parity", "bytes" },
     { FRAGMENT, "fragment", "bytes", low = 1 },
     strict = true,
     is_ignorable = function(kind)

@@ -47,8 +47,13 @@ impl AnyPacket {
 
 libfuzzer_sys::fuzz_target!(|plan: Plan| {
     let dialect = if plan.is_ccnx { Dialect::Ccnx } else { Dialect::Ndn };
-    let carrier = [FrameTransport::Stream, FrameTransport::Datagrams, FrameTransport::Reliable]
-        [usize::from(plan.carrier % 3)];
+    let carriers = [
+        FrameTransport::Stream,
+        FrameTransport::Datagrams,
+        FrameTransport::Reliable,
+        FrameTransport::Shared,
+    ];
+    let carrier = carriers[usize::from(plan.carrier % 4)];
     let mut input = FaceInput::new(dialect, carrier);
     let mut now = Instant::ZERO;
     for step in plan.steps.iter().take(64) {

@@ -41,6 +41,8 @@ packet::drop_reasons! {
         FieldNotAllowed = "field-not-allowed",
         /// Received or to be sent: a Nack on a link with more than two ends.
         NackOnMultiAccess = "nack-on-multi-access",
+        /// Received: a parity frame that is malformed, or does not give the frame that it names.
+        BadParity = "bad-parity",
         /// Received: the owner has not taken the packets delivered before.
         DeliveryQueueFull = "delivery-queue-full",
         /// Received: more frames await acknowledgement than the queue holds; the peer will send this one

@@ -5,7 +5,7 @@
 mod common;
 
 use cairn_link::v2::{
-    Config, EndpointId, FragmentationConfig, LinkService, ReassemblyConfig, ReliabilityConfig,
+    Config, EndpointId, FragmentationConfig, LinkService, ParityConfig, ReassemblyConfig, ReliabilityConfig,
 };
 use cairn_link::{DropCounters, DropReason, v1};
 use common::{End, data, frames};
@@ -116,6 +116,15 @@ fn receive_frame(reason: DropReason) -> Option<Scenario> {
                 .receive(LpPacketView { nack: Some(NackReason::NoRoute), ..packet(INTEREST) })
                 .send_with(LinkHeader::default(), Some(NackReason::NoRoute), INTEREST)
         }
+        DropReason::BadParity => Scenario::new(Config {
+            link_type: LinkType::MultiAccess,
+            parity: Some(ParityConfig::default()),
+            ..Config::default()
+        })
+        .receive(LpPacketView {
+            parity: &[1, 0, 2, 7, 7, 7, 7, 7, 7, 7, 7, 5, 0],
+            ..LpPacketView::default()
+        }),
         DropReason::DeliveryQueueFull => Scenario::new(Config { max_deliveries: 1, ..Config::default() })
             .receive(packet(INTEREST))
             .receive(packet(INTEREST)),

@@ -20,6 +20,8 @@ pub enum FrameTransport {
     Datagrams,
     /// Datagrams of NDNLP version 1, acknowledged; those of NDN are NDNLPv2 with link reliability.
     Reliable,
+    /// Datagrams that many neighbours hear, with parity.
+    Shared,
 }
 
 /// The face that bytes come by, and one behind which a producer is.
@@ -69,8 +71,9 @@ impl FaceInput {
             congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
             transport_mtu_bytes: (!is_stream).then_some(MTU_BYTES),
             mtu_override_bytes: None,
-            multi_access: false,
+            multi_access: transport == FrameTransport::Shared,
             padded_frames: false,
+            parity: transport == FrameTransport::Shared,
             // Each dialect looks at what concerns it.
             fragmentation: !is_stream,
             receive_capacity_bytes: None,

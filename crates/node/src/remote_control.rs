@@ -265,6 +265,7 @@ impl NodeControl for RemoteControl {
             content_store: engine::ContentStoreCounters::default(),
             packets: Default::default(),
             sharing: Default::default(),
+            parity: Default::default(),
             memory: Default::default(),
             turns: Default::default(),
             transport_drops: Default::default(),

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use cairn_sim::{AppId, LinkConfig, Network, NodeId, ProcessorConfig, Producer, Queue, TransferConsumer};
 use engine::{FaceConfig, SharingConfig};
+use link::v2::{Config, ParityConfig};
 use packet::time::{Duration, Instant};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -24,6 +25,12 @@ struct Setting {
     items: u64,
     clients: usize,
     sharing: Option<SharingConfig>,
+    /// Whether the link carries frames, and parity frames where frames are lost.
+    parity: bool,
+    /// Of the link, in Mbit/s.
+    rate: f64,
+    /// Of each node on it.
+    queue_packets: u32,
     loss: f64,
     /// Between the start of some clients and the next.
     stagger: Duration,
@@ -40,6 +47,9 @@ const ALONE: Setting = Setting {
     items: ITEMS,
     clients: 1,
     sharing: Some(SharingConfig::LOCAL),
+    parity: false,
+    rate: 100.0,
+    queue_packets: 1000,
     loss: 0.0,
     stagger: Duration::ZERO,
     together: 1,
@@ -60,7 +70,7 @@ impl Run {
     }
 }
 
-/// A server, a node in front of it, and clients on one link of 100 Mbit/s.
+/// A server, a node in front of it, and clients on one link.
 fn run(setting: &Setting) -> Result<Run, Box<dyn Error>> {
     let mut network = Network::new(setting.seed);
     network.engines(|config| {
@@ -73,8 +83,15 @@ fn run(setting: &Setting) -> Result<Run, Box<dyn Error>> {
     network.connect(server, top, &LinkConfig::ideal().mbps(1000.0).millis(1))?;
     let lan = LinkConfig {
         face: FaceConfig { sharing: setting.sharing, ..FaceConfig::remote() },
-        ..LinkConfig::ideal().mbps(100.0).queue(Queue::packets(1000)).loss(setting.loss)
+        ..LinkConfig::ideal()
+            .mbps(setting.rate)
+            .queue(Queue::packets(setting.queue_packets))
+            .loss(setting.loss)
     };
+    let parity = Some(ParityConfig::default());
+    let framing = Config { parity, congestion_marking: None, ..Config::default() };
+    let framing = setting.parity.then(|| framing.into());
+    let lan = LinkConfig { framing, ..lan };
     // A bystander, so that one client shares the link with somebody, too.
     let bystander = network.add_node()?;
     let members: Vec<NodeId> = [top, bystander].into_iter().chain(clients.iter().copied()).collect();
@@ -176,12 +193,13 @@ const LONG: u64 = 20_000;
 
 /// How long the slowest of forty takes, as a part of what one takes without any loss and with the same; in
 /// the order of the former.
-fn ratios(loss: f64, seeds: u64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
+fn ratios(parity: bool, loss: f64, seeds: u64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
     let mut ratios = Vec::new();
     for seed in 1..=seeds {
-        let clean = run(&Setting { seed, items: LONG, ..ALONE })?.longest().as_secs_f64();
-        let one = run(&Setting { seed, items: LONG, loss, ..ALONE })?.longest().as_secs_f64();
-        let forty = run(&Setting { seed, items: LONG, loss, clients: 40, ..ALONE })?.longest().as_secs_f64();
+        let setting = Setting { seed, items: LONG, parity, ..ALONE };
+        let clean = run(&setting)?.longest().as_secs_f64();
+        let one = run(&Setting { loss, ..setting })?.longest().as_secs_f64();
+        let forty = run(&Setting { loss, clients: 40, ..setting })?.longest().as_secs_f64();
         ratios.push((forty / clean, forty / one));
     }
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -190,15 +208,71 @@ fn ratios(loss: f64, seeds: u64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
 
 #[test]
 fn forty_who_miss_a_packet_in_a_thousand_take_little_longer_than_one_who_misses_none() -> Outcome {
-    let ratios = ratios(0.001, 3)?;
+    let ratios = ratios(false, 0.001, 3)?;
     assert!(ratios.iter().all(|(clean, same)| *clean <= 1.3 && *same <= 1.3), "{ratios:?}");
     Ok(())
 }
 
 #[test]
 fn forty_who_miss_a_packet_in_a_hundred_take_less_than_twice_as_long_as_one_who_misses_none() -> Outcome {
-    let ratios = ratios(0.01, 1)?;
+    let ratios = ratios(false, 0.01, 1)?;
     assert!(ratios.iter().all(|(clean, same)| *clean <= 1.8 && *same <= 1.5), "{ratios:?}");
+    Ok(())
+}
+
+#[test]
+fn with_parity_forty_who_miss_a_packet_in_a_hundred_take_a_quarter_longer_than_one_at_most() -> Outcome {
+    let ratios = ratios(true, 0.01, 2)?;
+    assert!(ratios.iter().all(|(_, same)| *same <= 1.25), "{ratios:?}");
+    Ok(())
+}
+
+#[test]
+fn with_parity_most_of_what_single_receivers_miss_is_not_sent_again() -> Outcome {
+    let forty = run(&Setting { clients: 40, loss: 0.01, items: LONG, parity: true, ..ALONE })?;
+    assert!(forty.crossings < 1.25, "{}", forty.crossings);
+    Ok(())
+}
+
+#[test]
+fn with_parity_not_a_byte_more_crosses_a_link_that_loses_nothing() -> Outcome {
+    let [without, with] = [false, true].map(|parity| run(&Setting { clients: 40, parity, ..ALONE }));
+    let (without, with) = (without?, with?);
+    assert_eq!((without.crossings, &without.took), (with.crossings, &with.took));
+    Ok(())
+}
+
+#[test]
+fn with_parity_forty_who_miss_a_packet_in_a_thousand_take_no_longer_than_without() -> Outcome {
+    for seed in 1..=2 {
+        let setting = Setting { seed, clients: 40, items: LONG, loss: 0.001, ..ALONE };
+        let (without, with) = (run(&setting)?, run(&Setting { parity: true, ..setting })?);
+        assert!(with.longest() <= without.longest() * 103 / 100, "{:?} {:?}", with.took, without.took);
+    }
+    Ok(())
+}
+
+/// `cargo test -p cairn-sim --test shared_link -- --ignored --nocapture numbers` prints what parity brings.
+#[test]
+#[ignore = "prints a table, and checks nothing"]
+#[allow(clippy::print_stdout, reason = "that is what it is for")]
+fn numbers_of_forty_and_one_by_what_each_loses_with_and_without_parity() -> Outcome {
+    let fast = Setting { items: LONG, ..ALONE };
+    let slow = Setting { items: 8_000, rate: 10.0, queue_packets: 100, ..ALONE };
+    let settings = [(fast, 0.0), (fast, 0.001), (fast, 0.01), (fast, 0.05), (slow, 0.0), (slow, 0.01)];
+    for (setting, loss) in settings {
+        for (seed, parity) in (1..=3).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let setting = Setting { seed, loss, parity, ..setting };
+            let (one, forty) = (run(&setting)?, run(&Setting { clients: 40, ..setting })?);
+            let [one_took, forty_took] = [&one, &forty].map(|run| run.longest().as_secs_f64());
+            let ratio = forty_took / one_took;
+            println!(
+                "{} Mbit/s, loss {loss}, parity {parity}, seed {seed}: one {one_took:.3} s, {:.3} crossings; \
+                 forty {forty_took:.3} s, {:.3} crossings; {ratio:.2}",
+                setting.rate, one.crossings, forty.crossings
+            );
+        }
+    }
     Ok(())
 }
 

@@ -73,6 +73,7 @@ const OTHERS: &[&str] = &[
     "ndnlpv2.receive_capacity",
     "ndnlpv2.echo_reply",
     "ndnlpv2.padding",
+    "ndnlpv2.parity",
     "ndnlpv2.unknown",
     "ndnlpv2.fragment",
 ];

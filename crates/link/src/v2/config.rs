@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::congestion::CongestionConfig;
 use super::pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
+use super::parity::{self, ParityConfig};
 
 /// The smallest MTU a link may have, whether its own or by override.
 pub const MIN_MTU_BYTES: usize = 64;
@@ -34,6 +35,9 @@ pub struct Config {
     /// How a neighbour is kept from being sent more than it can take, and which frames the path carries;
     /// `None` to send whatever there is at once. For unicast datagrams. Default `None`.
     pub pacing: Option<PacingConfig>,
+    /// How what single receivers missed is rebuilt; `None` to leave that to others. For links with many ends.
+    /// Default `None`.
+    pub parity: Option<ParityConfig>,
     /// Whether IncomingFaceId and NextHopFaceId may be used: on faces to local applications only.
     pub local_fields: bool,
     /// Whether NonDiscovery and PrefixAnnouncement are used or ignored.
@@ -109,6 +113,7 @@ impl Default for Config {
             reliability: None,
             congestion_marking: Some(CongestionConfig::default()),
             pacing: None,
+            parity: None,
             local_fields: false,
             self_learning: true,
             max_packet_bytes: MAX_PACKET_BYTES,
@@ -195,6 +200,7 @@ impl Config {
         {
             return Err(ConfigError::ZeroLimit);
         }
+        self.check_parity()?;
         let Some(reliability) = &self.reliability else { return Ok(()) };
         if !self.link_type.is_point_to_point() {
             return Err(ConfigError::ReliabilityOnMultiAccess);
@@ -205,6 +211,20 @@ impl Config {
             || reliability.max_pending_acks == 0
             || reliability.max_recent_sequences == 0
         {
+            return Err(ConfigError::ZeroLimit);
+        }
+        Ok(())
+    }
+
+    fn check_parity(&self) -> Result<(), ConfigError> {
+        let Some(parity) = &self.parity else { return Ok(()) };
+        if self.link_type.is_point_to_point() {
+            return Err(ConfigError::ParityOnPointToPoint);
+        }
+        if !(parity::MIN_BLOCK..=parity::MAX_FRAMES).contains(&parity.max_block) {
+            return Err(ConfigError::ParityBlock);
+        }
+        if parity.max_recent_frames == 0 || parity.max_recent_bytes == 0 {
             return Err(ConfigError::ZeroLimit);
         }
         Ok(())
@@ -230,6 +250,12 @@ pub enum ConfigError {
     /// One neighbour's echoes say nothing about another's queue.
     #[error("pacing needs a point-to-point link")]
     PacingOnMultiAccess,
+    /// Acknowledgements repair more where there is one receiver.
+    #[error("parity needs a link with many ends")]
+    ParityOnPointToPoint,
+    /// Blocks of too few or too many frames.
+    #[error("a parity frame must stand for {} to {} frames", parity::MIN_BLOCK, parity::MAX_FRAMES)]
+    ParityBlock,
 }
 
 #[cfg(test)]
@@ -270,5 +296,17 @@ mod tests {
             config.pacing = Some(PacingConfig { stock_buffer_bytes, ..PacingConfig::default() });
         };
         assert_eq!(check(small), Err(ConfigError::StockBufferTooSmall));
+        let alone = |config: &mut Config| config.parity = Some(ParityConfig::default());
+        assert_eq!(check(alone), Err(ConfigError::ParityOnPointToPoint));
+        for (max_block, outcome) in [
+            (3, Err(ConfigError::ParityBlock)),
+            (4, Ok(())),
+            (32, Ok(())),
+            (33, Err(ConfigError::ParityBlock)),
+        ] {
+            let parity = Some(ParityConfig { max_block, ..ParityConfig::default() });
+            let link_type = LinkType::MultiAccess;
+            assert_eq!(Config { link_type, parity, ..Config::default() }.check(), outcome, "{max_block}");
+        }
     }
 }

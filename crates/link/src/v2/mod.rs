@@ -2,7 +2,7 @@
 //!
 //! [`LinkService`] is one end of a link. Its parts: the fragmenter decides how to cut packets that exceed the
 //! MTU, the reassembler puts them together, reliability numbers, acknowledges and repeats transmissions, the
-//! congestion marker watches the send queue.
+//! congestion marker watches the send queue, parity lets many receivers rebuild what each of them missed.
 //!
 //! ```
 //! use cairn_link::v2::{Config, EndpointId, LinkService};
@@ -36,6 +36,7 @@ mod fields;
 mod fragmenter;
 mod outgoing;
 mod pacing;
+mod parity;
 mod reassembler;
 mod reliability;
 mod report;
@@ -49,7 +50,8 @@ pub use config::{
 pub use congestion::CongestionConfig;
 pub use pacing::echo::answer_echo;
 pub use pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
-pub use report::{Counters, Usage};
+pub use parity::ParityConfig;
+pub use report::{Counters, ParityCounters, Usage};
 pub use results::{Delivery, EndpointId, Framed, Received};
 pub use service::LinkService;
 

@@ -1,5 +1,19 @@
 //! What a link service tells about itself.
 
+packet::counters! {
+    /// What was done with parity frames, which let receivers rebuild others.
+    pub struct ParityCounters {
+        /// Parity frames sent.
+        pub sent = "parity-sent",
+        /// Parity frames received.
+        pub received = "parity-received",
+        /// Frames rebuilt by them.
+        pub rebuilt = "rebuilt",
+        /// Parity frames of which nothing was rebuilt, for more than one frame was missing.
+        pub not_rebuilt = "not-rebuilt",
+    }
+}
+
 /// What a link service has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -33,6 +47,8 @@ pub struct Counters {
     pub echoes_out: u64,
     /// Echoes that came back, by whatever way.
     pub echoes_in: u64,
+    /// What was done with parity frames.
+    pub parity: ParityCounters,
     /// Frames that had to wait because the neighbour could not have taken them.
     pub held_back: u64,
 }

@@ -17,6 +17,8 @@ pub(crate) struct LinkSettings {
     pub(crate) mtu_override_bytes: Option<usize>,
     pub(crate) multi_access: bool,
     pub(crate) padded_frames: bool,
+    /// Whether parity frames are sent and used, on a face with many ends.
+    pub(crate) parity: bool,
     /// Whether packets larger than the MTU are cut and put together again.
     pub(crate) fragmentation: bool,
     /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own
@@ -45,6 +47,7 @@ impl LinkSettings {
             mtu_override_bytes: None,
             multi_access: false,
             padded_frames: false,
+            parity: false,
             fragmentation: false,
             receive_capacity_bytes: None,
             probe_path_mtu: false,

@@ -186,6 +186,14 @@ impl Codec {
         }
     }
 
+    /// What was done with parity frames, where there are any.
+    pub(crate) fn parity_counters(&self) -> link::v2::ParityCounters {
+        match self {
+            Codec::Ndn(codec) => codec.parity_counters(),
+            Codec::Ccnx(_) | Codec::Bare(_) => link::v2::ParityCounters::default(),
+        }
+    }
+
     /// The largest frame, as configured or as the path was found to carry.
     pub(crate) fn mtu_bytes(&self) -> Option<usize> {
         match self {
@@ -209,7 +217,7 @@ impl Codec {
     #[inline]
     pub(crate) fn keeps_order(&self) -> bool {
         match self {
-            Codec::Ndn(codec) => codec.settings().reliability || codec.is_held_back(),
+            Codec::Ndn(codec) => codec.keeps_order(),
             // What stands around a message stands in frames of its own.
             Codec::Ccnx(codec) => codec.keeps_order(),
             Codec::Bare(_) => true,

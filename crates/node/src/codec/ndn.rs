@@ -5,7 +5,7 @@ pub(super) mod link_settings;
 use engine::Transmit;
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, PacingConfig,
-    ReassemblyConfig, Received, ReliabilityConfig,
+    ParityConfig, ParityCounters, ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, frame_len};
 use packet::ndn::tlv;
@@ -23,7 +23,7 @@ pub(crate) struct NdnCodec {
     settings: LinkSettings,
     /// What was wrong with packets in frames that were good.
     drops: DropCounters,
-    /// Whether packets may wait in the service: reassembled ones, and frames to be sent or acknowledged.
+    /// Whether something may wait in the service: reassembled packets, and frames to be sent or acknowledged.
     may_wait: bool,
 }
 
@@ -56,7 +56,7 @@ impl NdnCodec {
     /// A codec; `None` if the settings do not fit together.
     pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
         let service = LinkService::new(config(&settings), random).ok()?;
-        let may_wait = settings.reliability || settings.fragmentation;
+        let may_wait = may_wait(&settings);
         Some(NdnCodec { service, settings, drops: DropCounters::default(), may_wait })
     }
 
@@ -67,7 +67,7 @@ impl NdnCodec {
     pub(super) fn set_settings(&mut self, settings: LinkSettings) -> bool {
         let fits = self.service.set_config(config(&settings)).is_ok();
         if fits {
-            self.may_wait = settings.reliability || settings.fragmentation;
+            self.may_wait = may_wait(&settings);
             self.settings = settings;
         }
         fits
@@ -195,9 +195,11 @@ impl NdnCodec {
         self.service.wants_poll()
     }
 
+    /// Whether frames must leave in the order in which they were made.
     #[inline]
-    pub(super) fn is_held_back(&self) -> bool {
-        self.service.waiting_bytes() > 0 || self.service.wants_poll()
+    pub(super) fn keeps_order(&self) -> bool {
+        let is_held_back = self.service.waiting_bytes() > 0 || self.service.wants_poll();
+        self.settings.reliability || is_held_back || self.service.sends_parity()
     }
 
     pub(super) fn evict_partial_packets(&mut self) {
@@ -208,9 +210,17 @@ impl NdnCodec {
         self.service.evict_waiting_packets();
     }
 
+    pub(super) fn parity_counters(&self) -> ParityCounters {
+        self.service.counters().parity
+    }
+
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
         joined(&[self.drops.occurred(), self.service.drops().occurred()])
     }
+}
+
+fn may_wait(settings: &LinkSettings) -> bool {
+    settings.reliability || settings.fragmentation || settings.parity
 }
 
 fn config(settings: &LinkSettings) -> Config {
@@ -234,6 +244,7 @@ fn config(settings: &LinkSettings) -> Config {
                 ..PacingConfig::default()
             }
         }),
+        parity: (settings.parity && settings.multi_access).then(ParityConfig::default),
         // What the memory for waiting packets allows counts, not how many they are.
         max_outgoing_packets: if settings.receive_capacity_bytes.is_some() { 1 << 14 } else { 1024 },
         local_fields: settings.local_fields,

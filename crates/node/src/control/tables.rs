@@ -115,6 +115,8 @@ pub struct NodeStatus {
     pub packets: PacketCounts,
     /// What was done on links that nodes share, over all faces, past ones included.
     pub sharing: engine::SharingCounters,
+    /// What was done with parity frames there, over all faces, past ones included.
+    pub parity: link::v2::ParityCounters,
     /// Memory in use and how much there may be.
     pub memory: MemoryStatus,
     /// How the data plane's loop went.
@@ -129,4 +131,11 @@ pub struct NodeStatus {
     pub sampling: Option<engine::SamplingCounters>,
     /// The repositories.
     pub repositories: Vec<RepositoryStatus>,
+}
+
+impl NodeStatus {
+    /// What was done on links that nodes share, each number under its word.
+    pub(crate) fn sharing_numbers(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.sharing.numbers().into_iter().chain(self.parity.numbers())
+    }
 }

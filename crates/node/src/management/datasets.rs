@@ -191,7 +191,7 @@ fn totals(status: &NodeStatus) -> Totals {
         path: repository.path.display().to_string(),
         numbers: repository.numbers().into_iter().map(|(word, number)| (word.to_owned(), number)).collect(),
     });
-    let sharing = status.sharing.numbers().into_iter().map(|(word, count)| (word.to_owned(), count));
+    let sharing = status.sharing_numbers().map(|(word, count)| (word.to_owned(), count));
     let drops = engine.chain(link).chain(transport).chain(verification).filter(|(.., count)| *count > 0);
     Totals {
         faces: tables.faces as u64,

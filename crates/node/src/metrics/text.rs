@@ -59,9 +59,9 @@ fn render(status: &NodeStatus) -> Page {
             page.line("cairn_packets_total", &[("direction", direction), ("kind", kind)], count as f64);
         }
     }
-    let help = "Packets that waited, were kept or were left to others on shared links.";
+    let help = "What was done on shared links: Interests that waited, Data kept, frames rebuilt, and so on.";
     page.head("cairn_shared_links_total", help, "counter");
-    for (word, count) in status.sharing.numbers() {
+    for (word, count) in status.sharing_numbers() {
         page.line("cairn_shared_links_total", &[("what", word)], count as f64);
     }
     page.head("cairn_drops_total", "What was dropped, by layer and reason.", "counter");

@@ -203,6 +203,7 @@ struct GoneCounters {
     traffic: Traffic,
     drops: DropCounters,
     packets: PacketCounts,
+    parity: link::v2::ParityCounters,
     link_drops: std::collections::BTreeMap<&'static str, u64>,
 }
 

@@ -10,6 +10,7 @@ mod inner;
 mod interfaces;
 mod lifecycle;
 mod links;
+mod parity;
 mod starting;
 mod stock_socket;
 mod support;

@@ -301,6 +301,7 @@ impl NodeControl for FakeNode {
                 out_nacks: 6,
             },
             sharing: engine::SharingCounters { waited: 11, ..Default::default() },
+            parity: Default::default(),
             memory: MemoryStatus { queued_bytes: 7, reassembly_bytes: 8, budget_bytes: 10 },
             turns: TurnCounters::default(),
             transport_drops: Default::default(),

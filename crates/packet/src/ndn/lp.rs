@@ -85,6 +85,9 @@ pub mod types {
     pub const ECHO_REPLY: u32 = 948;
     /// Cairn's own: bytes without meaning, which make a frame as large as it is to be. Peers skip it.
     pub const PADDING: u32 = 952;
+    /// Cairn's own: what frames that left before have in common, to rebuild one that was lost. Peers that do
+    /// not know it skip it, and see a frame without a packet.
+    pub const PARITY: u32 = 956;
 }
 
 use types::*;
@@ -135,6 +138,8 @@ pub struct LpPacketView<'a> {
     pub receive_capacity: u64,
     /// Bytes of value in a Padding field; zero for none.
     pub padding: usize,
+    /// Parity: the value of the field, which the link reads; empty for none.
+    pub parity: &'a [u8],
     /// Fragment, never empty; without it the frame is an IDLE packet that only carries acks.
     pub fragment: Option<&'a [u8]>,
 }
@@ -298,7 +303,7 @@ impl<'a> LpPacketView<'a> {
         if let Some(rate) = self.explicit_rate {
             tlv::write_nni_element(frame, EXPLICIT_RATE, rate.per_1000_s());
         }
-        self.write_echo(frame);
+        self.write_of_the_link(frame);
         if let Some(fragment) = self.fragment {
             tlv::write_header(frame, FRAGMENT, fragment.len());
         }
@@ -335,10 +340,13 @@ impl<'a> LpPacketView<'a> {
         if self.padding != 0 {
             len += tlv::element_len(PADDING, self.padding);
         }
+        if !self.parity.is_empty() {
+            len += tlv::element_len(PARITY, self.parity.len());
+        }
         len
     }
 
-    fn write_echo(&self, frame: &mut Vec<u8>) {
+    fn write_of_the_link(&self, frame: &mut Vec<u8>) {
         if let Some(Echo::Request(number)) = self.echo {
             write_fixed(frame, ECHO_REQUEST, number);
         }
@@ -351,6 +359,9 @@ impl<'a> LpPacketView<'a> {
         if self.padding != 0 {
             tlv::write_header(frame, PADDING, self.padding);
             frame.resize(frame.len() + self.padding, 0);
+        }
+        if !self.parity.is_empty() {
+            tlv::write_element(frame, PARITY, self.parity);
         }
     }
 
@@ -450,6 +461,7 @@ fn decode_field<'a>(
             view.explicit_rate = ExplicitRate::from_per_1000_s(tlv::read_nni(field, "ExplicitRate")?);
         }
         ECHO_REQUEST | RECEIVE_CAPACITY | ECHO_REPLY | PADDING => decode_echo_field(view, field)?,
+        PARITY => view.parity = field.value,
         kind if is_ignorable(kind) => {}
         kind => {
             let rule = Rule::UnrecognisedCritical(kind.into());
@@ -527,6 +539,7 @@ fn is_known(kind: u32) -> bool {
             | RECEIVE_CAPACITY
             | ECHO_REPLY
             | PADDING
+            | PARITY
     )
 }
 
@@ -551,6 +564,7 @@ fn field_name(kind: u32) -> &'static str {
         RECEIVE_CAPACITY => "ReceiveCapacity",
         ECHO_REPLY => "EchoReply",
         PADDING => "Padding",
+        PARITY => "Parity",
         _ => "LpPacket",
     }
 }

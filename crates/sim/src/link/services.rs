@@ -122,7 +122,8 @@ impl Framed {
             Framing::V2(config) => {
                 let link_type = if many { LinkType::MultiAccess } else { LinkType::PointToPoint };
                 let reliability = config.reliability.clone().filter(|_| !many);
-                Framing::V2(Box::new(v2::Config { link_type, reliability, ..(**config).clone() }))
+                let parity = config.parity.clone().filter(|_| many);
+                Framing::V2(Box::new(v2::Config { link_type, reliability, parity, ..(**config).clone() }))
             }
             Framing::V1(_) if many => return Err(SimError::TooManyEnds),
             Framing::V1(config) => Framing::V1(config.clone()),

@@ -238,9 +238,24 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
         None if *frames => Ok(config.framed(::link::v2::Config {
             transport_mtu_bytes: Some(link.mtu as usize),
             reliability: reliable.then(::link::v2::ReliabilityConfig::default),
+            parity: link.is_sharing().then(::link::v2::ParityConfig::default),
             ..::link::v2::Config::default()
         })),
+        None if link.is_sharing() && dialect == Dialect::Ndn && config.queue.codel.is_none() => {
+            Ok(config.framed(multicast_service()))
+        }
         None => Ok(config),
+    }
+}
+
+/// What runs at the ends of a link that nodes share, as on a real multicast face: no packet is cut, and what
+/// single receivers missed is rebuilt. Marks come from the link's queue alone.
+fn multicast_service() -> ::link::v2::Config {
+    ::link::v2::Config {
+        parity: Some(::link::v2::ParityConfig::default()),
+        fragmentation: None,
+        congestion_marking: None,
+        ..::link::v2::Config::default()
     }
 }
 

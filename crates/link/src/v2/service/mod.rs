@@ -2,6 +2,7 @@
 
 mod acks;
 mod pacing;
+mod parity;
 mod receiving;
 mod unsent;
 
@@ -21,6 +22,7 @@ use super::congestion::CongestionMarker;
 use super::fields;
 use super::fragmenter::{self, FragmentPlan, FrameRoom};
 use super::outgoing::{FrameRef, OutgoingPacket, OutgoingStore};
+use super::parity::Parity;
 use super::reassembler::Reassembler;
 use super::reliability::Reliability;
 use super::report::{Counters, Usage};
@@ -58,6 +60,8 @@ pub struct LinkService {
     reassembler: Option<Reassembler>,
     marking: Marking,
     pacing: Pacing,
+    /// On links with many ends alone.
+    parity: Option<Box<Parity>>,
     deliveries: VecDeque<Delivery>,
     /// What [`poll_path_mtu`](Self::poll_path_mtu) gives next.
     new_path_mtu_bytes: Option<usize>,
@@ -88,6 +92,7 @@ impl LinkService {
             reassembler: None,
             marking: Marking::default(),
             pacing: Pacing::default(),
+            parity: None,
             deliveries: VecDeque::new(),
             new_path_mtu_bytes: None,
             counters: Counters::default(),
@@ -100,6 +105,7 @@ impl LinkService {
         service.start_reassembly();
         service.start_marking();
         service.start_pacing();
+        service.start_parity();
         Ok(service)
     }
 
@@ -162,6 +168,10 @@ impl LinkService {
             self.start_pacing();
         }
         self.follow_mtu();
+        if self.config.parity != old.parity || self.config.effective_mtu_bytes() != old.effective_mtu_bytes()
+        {
+            self.start_parity();
+        }
         if self.config.reassembly != old.reassembly || self.config.max_packet_bytes != old.max_packet_bytes {
             let incomplete = self.reassembler.as_ref().map_or(0, Reassembler::len);
             self.drops.add(DropReason::Reconfigured, incomplete as u64);
@@ -204,7 +214,8 @@ impl LinkService {
             && self.reliability.is_none()
             && self.unsent.is_empty()
             && is_calm
-            && packet.len() <= largest;
+            && packet.len() <= largest
+            && self.is_bare_for_parity(now, packet);
         self.counters.packets_out += u64::from(bare);
         self.counters.frames_out += u64::from(bare);
         bare
@@ -236,6 +247,7 @@ impl LinkService {
         if nack.is_none() && header.is_empty() && packet.len() <= mtu_bytes {
             // There is nothing to say about the packet: it goes as it is.
             self.note_leaving(now, packet.len());
+            self.note_leaving_for_parity(now, &[], packet);
             self.counters.packets_out += 1;
             self.counters.frames_out += 1;
             return Ok(Framed::Whole);
@@ -245,8 +257,10 @@ impl LinkService {
             let outcome = self.enqueue(header, nack, packet.clone());
             return self.count_drop(outcome).map(|()| Framed::Taken);
         }
+        let start = frame.len();
         fields.encode_head(frame);
         let frame_len = fields.encoded_len();
+        self.note_leaving_for_parity(now, frame.get(start..).unwrap_or_default(), packet);
         self.note_leaving(now, frame_len);
         self.counters.packets_out += 1;
         self.counters.frames_out += 1;
@@ -281,6 +295,9 @@ impl LinkService {
         self.counters.frames_in += u64::from(bare);
         self.pacing.received_bytes += frame.len() as u64;
         self.counters.packets_in += u64::from(bare);
+        if bare {
+            self.note_heard_for_parity(frame);
+        }
         bare
     }
 
@@ -315,6 +332,9 @@ impl LinkService {
         }
         self.pace_by_acknowledgements(now);
         self.pass_time_for_pacer(now);
+        if let Some(parity) = &mut self.parity {
+            parity.sender.handle_timeout(now);
+        }
     }
 
     /// Learns how many bytes the transport has still to send, or that it cannot tell.
@@ -327,6 +347,7 @@ impl LinkService {
     pub fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize> {
         let before = frames.len();
         let _ = self.transmit_reply(frames)
+            || self.transmit_parity(frames)
             || self.transmit_request(now, frames)
             || self.transmit_packet(now, frames)
             // A packet that was held back just now may wait for an echo that has to be asked for.
@@ -360,7 +381,8 @@ impl LinkService {
             .map_or(Instant::NEVER, |part| part.next_deadline(self.retransmission_span()));
         let reliability = self.reliability.as_ref().map_or(Instant::NEVER, Reliability::next_deadline);
         let pacing = self.pacing.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next_deadline());
-        reassembly.min(reliability).min(pacing)
+        let parity = self.parity.as_ref().map_or(Instant::NEVER, |parity| parity.sender.next_deadline());
+        reassembly.min(reliability).min(pacing).min(parity)
     }
 
     fn start_reliability(&mut self) {
@@ -536,33 +558,15 @@ impl LinkService {
         false
     }
 
-    /// Sends acks that have waited long enough for a packet to travel with.
-    fn transmit_idle(&mut self, frames: &mut Vec<u8>) -> bool {
-        if !self.reliability.as_ref().is_some_and(Reliability::acks_overdue) {
-            return false;
-        }
-        let mtu_bytes = self.mtu_bytes();
-        let Some(reliability) = &mut self.reliability else { return false };
-        let acks = fitting_acks(reliability.pending_acks(), 0, mtu_bytes);
-        if acks.is_empty() {
-            return false;
-        }
-        LpPacketView { acks: Acks::of(acks), ..LpPacketView::default() }.encode(frames);
-        let count = acks.len();
-        reliability.take_acks(count);
-        self.counters.acks_out += count as u64;
-        self.counters.idle_out += 1;
-        true
-    }
-
     fn transmit_frame(&mut self, now: Instant, frame: FrameRef, frames: &mut Vec<u8>) {
         let mtu_bytes = self.mtu_bytes();
         let position = self.note_transmitting(now, frame);
         let Some(reliability) = &mut self.reliability else {
+            let start = frames.len();
             if let Some(packet) = self.outgoing.get(frame.key) {
                 packet.frame(frame.fragment, None).encode(frames);
             }
-            return;
+            return self.note_leaving_for_parity(now, &[], frames.get(start..).unwrap_or_default());
         };
         let waiting_bytes = self.unsent.bytes();
         let left = (frame, position);

@@ -61,6 +61,7 @@ impl LinkService {
     pub fn wants_poll(&self) -> bool {
         // Packets may wait though nothing holds them back, when pacing has been switched off.
         !self.unsent.is_empty()
+            || self.parity.as_ref().is_some_and(|parity| parity.sender.wants_transmit())
             || self
                 .pacing
                 .pacer

@@ -18,14 +18,23 @@ impl LinkService {
         frame: &'f [u8],
     ) -> Result<Received<'f>, DropReason> {
         if let Some(outcome) = self.try_receive_bare(frame) {
+            if outcome.is_ok() {
+                self.note_heard_for_parity(frame);
+            }
             return outcome;
         }
         let decoded = if self.config.padded_frames {
-            LpPacketView::decode_first(frame).map(|(view, _)| view)
+            LpPacketView::decode_first(frame)
         } else {
-            LpPacketView::decode(frame)
+            LpPacketView::decode(frame).map(|view| (view, frame.len()))
         };
-        let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
+        let (view, used) = decoded.map_err(|_| DropReason::MalformedFrame)?;
+        if self.parity.is_some() {
+            if !view.parity.is_empty() {
+                return self.receive_parity(now, from, view.parity).map(|()| Received::Taken);
+            }
+            self.note_heard_for_parity(frame.get(..used).unwrap_or_default());
+        }
         self.take_in_reliability(now, &view)?;
         if self.pacing.pacer.is_some() && self.take_in_echo(now, &view, frame.len()) {
             return Ok(Received::Taken);

@@ -41,6 +41,7 @@ const STREAM: LinkSettings = LinkSettings {
     mtu_override_bytes: None,
     multi_access: false,
     padded_frames: false,
+    parity: false,
     fragmentation: false,
     receive_capacity_bytes: None,
     probe_path_mtu: false,

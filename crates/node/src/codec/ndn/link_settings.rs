@@ -25,6 +25,7 @@ pub(in crate::codec) fn of_ethernet(settings: &Settings, mtu_bytes: usize, peer:
         padded_frames: true,
         receive_capacity_bytes: (!peer.is_multicast()).then_some(ETHERNET_CAPACITY_BYTES),
         multi_access: peer.is_multicast(),
+        parity: peer.is_multicast() && settings.faces.share_multicast,
         // As in NFD, only where it is asked for.
         congestion_marking: false,
         ..LinkSettings::plain(settings)

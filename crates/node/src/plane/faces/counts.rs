@@ -18,6 +18,7 @@ pub(crate) struct FaceCounts {
     pub(crate) face: FaceId,
     packets: PacketCounts,
     drops: DropCounters,
+    parity: link::v2::ParityCounters,
     link_drops: Vec<(&'static str, u64)>,
 }
 
@@ -26,6 +27,7 @@ impl FaceCounts {
     pub(crate) fn add_to(&self, status: &mut NodeStatus) {
         status.packets += self.packets;
         status.transport_drops.absorb(&self.drops);
+        status.parity += &self.parity;
         for (word, count) in &self.link_drops {
             *status.link_drops.entry(word).or_default() += count;
         }
@@ -48,6 +50,7 @@ impl DataPlane {
                 face: *id,
                 packets: counted.packets,
                 drops: face.counters.drops,
+                parity: face.codec.parity_counters(),
                 link_drops: face.codec.drops(),
             })
         });

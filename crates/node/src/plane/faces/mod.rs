@@ -133,6 +133,7 @@ impl DataPlane {
         // As in NFD, packets are not cut: everybody would have to put them together.
         let settings = LinkSettings {
             multi_access: true,
+            parity: self.settings.faces.share_multicast,
             fragmentation: false,
             reliability: false,
             transport_mtu_bytes: Some(MAX_DATAGRAM_BYTES),
@@ -324,6 +325,7 @@ impl DataPlane {
             self.occupancy.population.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
         self.gone_counters.absorb(&face.counters.traffic, &face.counters.drops, counted.packets);
+        self.gone_counters.parity += &face.codec.parity_counters();
         self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.path {

@@ -285,6 +285,7 @@ impl DataPlane {
             content_store: *self.engine.content_store_counters(),
             packets: self.gone_counters.packets,
             sharing: self.engine.sharing_counters(),
+            parity: self.gone_counters.parity,
             memory: MemoryStatus {
                 queued_bytes: self.occupancy.held.queued_bytes,
                 reassembly_bytes: self.occupancy.held.partials.total_bytes(),

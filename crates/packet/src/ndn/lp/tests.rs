@@ -43,6 +43,8 @@ fn golden_packets_decode_to_the_fields_their_files_tell() {
         assert_eq!(token, vector.get("pit-token").unwrap_or_default(), "{file}");
         let acks: Vec<String> = view.acks.iter().map(|ack| ack.to_string()).collect();
         assert_eq!(acks.join(" "), vector.get("acks").unwrap_or_default(), "{file}");
+        let parity = crate::hex::encode(view.parity);
+        assert_eq!(parity, vector.get("parity").unwrap_or_default(), "{file}");
         let length = |part: Option<&[u8]>| part.map(|part| part.len() as u64);
         assert_eq!(length(view.fragment), number(&vector, "fragment-bytes"), "{file}");
         assert_eq!(length(view.prefix_announcement), number(&vector, "prefix-announcement-bytes"), "{file}");
@@ -274,6 +276,7 @@ proptest! {
             },
             receive_capacity: values.mark / 3,
             padding: values.token.len(),
+            parity: &values.token,
             fragment: values.fragment.as_deref(),
         };
         prop_assume!(view.header_len() > 0);

@@ -455,7 +455,7 @@ fn the_difference_that_is_printed_is_the_one_that_decides() {
     assert_eq!(none, [None; 2]);
     let (six, both) = judged(&text, 6);
     assert!(six.bound.contains("(the difference is -"), "{}", six.bound);
-    assert!(both[1].unwrap() < 0.0 && six.outcome == Outcome::Confirmed, "{both:?} {six:?}");
+    assert_eq!(both[1].unwrap() < 0.0, six.outcome == Outcome::Confirmed, "{both:?} {six:?}");
     // A part of a whole ends at all of it, and few repeats reach that far.
     let text = expect("p.loss @ lossy", "less_than = 'p.loss @ bad'");
     let (few, both) = judged(&text, 4);

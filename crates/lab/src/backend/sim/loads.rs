@@ -57,9 +57,9 @@ fn parts(plan: &Plan, index: NodeIndex) -> Option<Vec<(u64, f64)>> {
     Some(edges.into_iter().map(part).collect())
 }
 
-/// The plan of a network whose processors are as fast as all that is said of them together makes them: where a
-/// node has both, with what its load leaves among the steps of its capacity. Such a load has nothing left to
-/// take.
+/// The plan of a network whose processors are as fast as all that is said of them together makes them: where
+/// a node has both, with what its load leaves among the steps of its capacity. Such a load has nothing left
+/// to take.
 pub(super) fn among_capacities(plan: &Plan) -> Cow<'_, Plan> {
     let found = plan.nodes.indices().filter_map(|index| Some((index, parts(plan, index)?)));
     let found: Vec<(NodeIndex, Vec<(u64, f64)>)> = found.collect();

@@ -414,8 +414,8 @@ impl<'a> Evaluation<'a> {
         Difference::Lies(value.less(times, other, paired, level))
     }
 
-    /// The interval that decides where a measure is held against so many times another; nothing where both are
-    /// exact, and where repeats leave open how far it reaches to either side.
+    /// The interval that decides where a measure is held against so many times another; nothing where both
+    /// are exact, and where repeats leave open how far it reaches to either side.
     pub(super) fn difference(
         self,
         here: &CaseData,

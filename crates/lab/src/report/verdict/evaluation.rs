@@ -429,7 +429,10 @@ impl<'a> Evaluation<'a> {
         let (value, held_against) = (sample(&measure)?, sample(&other)?);
         let is_paired = measure.case == other.case;
         let interval = self.less(&value, times, &held_against, is_paired, level).interval()?;
-        let has_end = interval.high > interval.low && (interval.low.is_finite() || interval.high.is_finite());
+        // What arithmetic leaves of exact numbers is no width.
+        let rounding = ROUNDING * f64::max(greatest(&value), times.abs() * greatest(&held_against));
+        let has_end = interval.high - interval.low > rounding
+            && (interval.low.is_finite() || interval.high.is_finite());
         let has_enough = |sample: &Sample| sample.hangs_on_order() || sample.has_enough();
         has_end.then(|| DecidingInterval {
             interval,

@@ -48,6 +48,11 @@ pub(crate) fn code(text: &str) -> String {
     if text.contains('`') { name(&text) } else { format!("`{text}`") }
 }
 
+/// The verb for so many things of the past.
+pub(crate) fn was(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
 /// A paragraph in lines of at most 110 columns, each with its end. What stands between backticks is one word.
 pub(crate) fn wrapped(paragraph: &str) -> String {
     indented("", "", paragraph)

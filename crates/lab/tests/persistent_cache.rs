@@ -21,7 +21,7 @@ fn small() -> String {
         .replace("repeats = 2\n", "repeats = 1\n")
         .replace("repeats = 5\n", "repeats = 1\n")
         .replace("ranges = [0, 1000, 100, 10, 1]", "ranges = [0, 10, 1]")
-        .replace("policies = [\"delete-queue\", \"lru\"]", "policies = [\"delete-queue\"]")
+        .replace("evictions = [\"delete-queue\", \"lru\"]", "evictions = [\"delete-queue\"]")
         .replace("segment = \"8 kB\"", "segment = \"100 kB\"")
         .replace("loads = [\"50 %\", \"90 %\", \"120 %\", \"200 %\"]", "loads = [\"120 %\"]")
 }
@@ -33,6 +33,21 @@ fn study(workers: usize) -> Report {
 
 fn table<'r>(report: &'r Report, name: &str) -> &'r StudyTable {
     report.tables.iter().find(|table| table.name == name).unwrap()
+}
+
+#[test]
+fn what_earlier_versions_called_policies_are_evictions() {
+    let table = |word: &str| format!("[study.persistent_cache.{word}]");
+    let list = |word: &str| format!("\n{word} = [\"delete-queue\"");
+    let earlier = STUDY.replace(&table("evictions"), &table("policies"));
+    let earlier = earlier.replace(&list("evictions"), &list("policies"));
+    assert!(earlier.matches("policies").count() > STUDY.matches("policies").count() + 1);
+    let read =
+        |text: &str| Experiment::parse("study", "study.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert_eq!(read(&earlier).file, read(STUDY).file);
+    let wrong = earlier.replace(&list("policies"), "\npolicies = [\"newest\"");
+    let told = Experiment::parse("study", "study.toml", &wrong).unwrap_err().to_string();
+    assert!(told.contains("newest"), "{told}");
 }
 
 #[test]

@@ -200,6 +200,16 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     assert!(control.mean.is_some_and(|mean| mean > 0.0 && mean < 0.1), "{control:?}");
     assert_eq!(control.outcome, "failed in most orders, as it must");
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
+    // What the control changes stands once on a page, and what came of it beside each statement.
+    let [slow, any] = [&rows[0].control, &rows[1].control];
+    assert!(slow.ends_with(") fails it in most orders"), "{slow}");
+    assert!(any.ends_with("): holds as well in most orders"), "{any}");
+    let page = results_markdown(&[run], None).replace("\n    ", " ").replace('\n', " ");
+    let [_, keys] = slow.split('(').collect::<Vec<_>>()[..] else { panic!("{slow}") };
+    let keys = keys.split(')').next().unwrap();
+    assert_eq!(page.matches(keys).count(), 1, "{page}");
+    assert!(page.contains(&format!("Control “fast”: {keys}.")), "{page}");
+    assert!(page.contains("Control: “fast” fails it in most orders."), "{page}");
 }
 
 #[test]
@@ -420,6 +430,40 @@ fn few_repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
 }
 
 #[test]
+fn the_difference_that_is_printed_is_the_one_that_decides() {
+    let place = RunsFolder::new("deciding");
+    let cases = "[[case]]\nname = 'lossy'\nset = { 'link.a-b.loss' = '1 %' }\n\
+                 [[case]]\nname = 'bad'\nset = { 'link.a-b.loss' = '8 %' }\n";
+    let expect = |value: &str, bound: &str| {
+        let pings = "[ping.p]\nat = 'a'\nto = 'c'\nprefix = '/v/p'\ncount = 50\nevery = '10 ms'\n";
+        format!("{NEAR}{pings}{cases}[[expect]]\nsay = 'S'\nvalue = '{value}'\n{bound}\n")
+    };
+    let ends = |run: RunData| {
+        let rows = result_rows(&[run]);
+        let bound = rows.iter().find_map(|row| row.numbers.as_ref()?.bounds.first().cloned()).unwrap();
+        [bound.difference_low, bound.difference_high]
+    };
+    let text = expect("files.duration @ lossy", "less_than = 'files.duration @ bad'");
+    let judged = |text: &str, repeats| {
+        let text = text.replacen("\nduration", &format!("\nrepeats = {repeats}\nduration"), 1);
+        let run = RunData::read(&run_in_virtual_time("deciding", &text, &place.0)).unwrap();
+        (verdicts(&run).remove(0), ends(run))
+    };
+    let (few, none) = judged(&text, 4);
+    assert!(few.why.contains("after 4 repeats 53 %"), "{few:?}");
+    assert!(!few.bound.contains("the difference"), "it does not decide: {}", few.bound);
+    assert_eq!(none, [None; 2]);
+    let (six, both) = judged(&text, 6);
+    assert!(six.bound.contains("(the difference is -"), "{}", six.bound);
+    assert_eq!(both[1].unwrap() < 0.0, six.outcome == Outcome::Confirmed, "{both:?} {six:?}");
+    // A part of a whole ends at all of it, and few repeats reach that far.
+    let text = expect("p.loss @ lossy", "less_than = 'p.loss @ bad'");
+    let (few, both) = judged(&text, 4);
+    assert!(few.bound.contains("(the difference is between -"), "{}", few.bound);
+    assert!(both[0].unwrap() < 0.0 && both[1].unwrap() > 0.0, "{both:?}");
+}
+
+#[test]
 fn differences_that_are_equal_by_chance_say_how_many_more_would_do() {
     let place = RunsFolder::new("equal-differences");
     let text = NEAR.replace("0.02 %", "2 %");
@@ -570,6 +614,9 @@ fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
     let page = fs::read_to_string(write_report(&folder).unwrap()).unwrap();
     assert!(page.contains("was changed after it was written"), "the report says so");
     let run = RunData::read(&folder).unwrap();
+    fs::copy(&path, path.with_file_name("../repeat-01/result.json")).unwrap();
+    let why = verdicts(&RunData::read(&folder).unwrap()).remove(0).why;
+    assert!(why.contains("numbers 1, 2 were changed after they were written"), "{why}");
     assert!(results_markdown(&[run], None).contains("**Not as the run left it**: Repeat 2 of 2 was changed"));
 }
 
@@ -746,5 +793,8 @@ fn what_a_number_rests_on_stands_where_it_stands() {
     let far = format!("{NEAR}[[expect]]\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 1\n");
     let verdict = judged_text(&place, &far, 5, 1);
     let [told] = verdict.details.as_slice() else { panic!("{:?}", verdict.details) };
-    assert!(told.starts_with("assuming that all repeats spread as these 5 do (losses are rare: "), "{told}");
+    assert!(
+        told.starts_with("assuming that all repeats spread as these 5 do, where losses are rare: "),
+        "{told}"
+    );
 }

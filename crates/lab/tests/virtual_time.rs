@@ -12,6 +12,7 @@ use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{Comparison, Outcome, RunData, verdicts, write_report};
 use cairn_lab::run::{Options, derive_anew, execute};
 use common::options;
+use testkit::experiment::{ROW, ROW_PING};
 use testkit::folder::TestFolder;
 
 struct RunsFolder(TestFolder);
@@ -61,6 +62,26 @@ fn who_verifies_takes_nothing_of_a_forger_and_pays_for_it() {
 }
 
 #[test]
+fn a_load_that_has_ended_leaves_a_processor_as_slow_as_its_capacity_says() {
+    let place = RunsFolder::new("capacity-and-load");
+    let run = |load: &str| {
+        let middle = "\nb = { service_time = '200 us', capacity = [{ at = '0 s', part = '20 %' }] }";
+        let row = ROW.replace("\nb = {}", middle);
+        let text = format!("title = 't'\nduration = '9 s'\n{row}start = '3 s'\n{load}");
+        place.run(&written(&text), |_| {})
+    };
+    let ended = "[load.l]\nat = 'b'\ncpu = '50 %'\nbusy = '1 s'\nidle = '20 s'\nstart = '1 s'\n";
+    let (with, without) = (run(ended), run(""));
+    let durations = |run: &RunData| run.cases[0].values("files.duration", "max");
+    assert_eq!(durations(&with), durations(&without), "it was busy from 1 s to 2 s");
+    // While it is busy it takes half of that fifth.
+    let (during, before) = (run(&ended.replace("busy = '1 s'", "busy = '8 s'")), durations(&without)[0]);
+    assert!(durations(&during)[0] > 1.5 * before, "{:?}, {before}", durations(&during));
+    let cpu = during.cases[0].values("b.cpu", "max")[0];
+    assert!(cpu <= 10.0 + 1e-9, "a tenth of a core is all that there is: {cpu} %");
+}
+
+#[test]
 fn shipped_experiments_send_the_same_packets_as_ever() {
     let place = RunsFolder::new("shipped");
     // One repeat of each case. The numbers are of the simulator before experiments had one language; that of
@@ -83,8 +104,8 @@ fn shipped_experiments_send_the_same_packets_as_ever() {
 
 /// Five pings over two links of 10 ms.
 fn pings(head: &str, link: &str) -> String {
-    let row = testkit::experiment::ROW.split("[content.files]").next().unwrap();
-    let ping = testkit::experiment::ROW_PING;
+    let row = ROW.split("[content.files]").next().unwrap();
+    let ping = ROW_PING;
     format!("title = 't'\nduration = '9 s'\n{head}\n[defaults.link]\ndelay = '10 ms'\n{link}\n{row}{ping}")
 }
 
@@ -110,7 +131,7 @@ fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
 fn data_out_of_a_cache_on_the_way_crosses_fewer_links() {
     let place = RunsFolder::new("data-hops");
     let of = |cached: u32| {
-        let row = testkit::experiment::ROW;
+        let row = ROW;
         let later = "[download.later]\nat = 'b'\ncontent = 'files'\nstart = '10 s'\n";
         let text = format!(
             "title = 't'\nduration = '20 s'\nuntil_done = true\n[defaults.node]\nforwarder = {{ content_store = {cached} }}\n\
@@ -514,7 +535,7 @@ fn cases_that_only_one_of_two_runs_has_are_named_before_anything_else() {
             &written(&format!(
                 "title = 't'\nduration = '20 s'\nuntil_done = true\n[defaults.link]\nrate = '5 Mbit/s'\n{}\n\
                  [[sweep]]\nkey = 'defaults.link.rate'\nvalues = [{values}]\n",
-                testkit::experiment::ROW
+                ROW
             )),
             |_| {},
         )
@@ -536,7 +557,7 @@ fn plans_of_two_runs_are_held_against_each_other_by_names_and_not_by_numbers() {
         );
         folder.run(&written(&text), |_| {})
     };
-    let row = testkit::experiment::ROW;
+    let row = ROW;
     let renamed = row.replace("c = {}", "z = {}").replace("b-c", "b-z").replace("\"c\"", "\"z\"");
     let told = Comparison::of(run(row), run(&renamed)).summary().join("\n");
     assert!(told.contains("nodes: only in A: c; nodes: only in B: z"), "{told}");

@@ -229,7 +229,10 @@ pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (
             None if most - least <= ROUNDING * mean.abs() => (shown, Some(format!("({orders}, all equal)"))),
             None => {
                 let between = apart(least, most, unit);
-                let spread = format!("({orders}, {} to {})", between(least), between(most));
+                let spread = match nearer_than(least, most, unit) {
+                    Some(step) => format!("({orders}, less than {step} apart)"),
+                    None => format!("({orders}, {} to {})", between(least), between(most)),
+                };
                 (between(mean), Some(spread))
             }
         };
@@ -242,18 +245,50 @@ pub(crate) fn estimated(half: Option<f64>, estimate: &Estimate, unit: &str) -> (
     (shown, spread)
 }
 
-/// Writes numbers of which these are the least and the most, each with as many digits as tell the two apart:
-/// what lies between them is written as something between them.
-pub(crate) fn apart(least: f64, most: f64, unit: &str) -> impl Fn(f64) -> String {
-    let is_plain = most - least <= ROUNDING * most.abs() || with_unit(least, unit) != with_unit(most, unit);
-    let (written, times) = written_in(unit);
-    let (factor, prefix) = prefix((most * times).abs(), written);
-    let place = (1 - magnitude((most - least) * times / factor)).clamp(0, 12);
-    let space = if written.is_empty() { "" } else { "\u{a0}" };
-    move |value| match is_plain {
-        true => with_unit(value, unit),
-        false => format!("{}{space}{prefix}{written}", to_place(value * times / factor, place)),
+/// How numbers between two are written, so that those two are told apart as far as anybody reads.
+struct Apart {
+    /// As any number is: the two are equal, or that tells them apart.
+    is_plain: bool,
+    factor: f64,
+    /// Digits behind the point.
+    place: usize,
+    /// The unit with its prefix, and the space before it.
+    unit: String,
+}
+
+impl Apart {
+    fn of(least: f64, most: f64, unit: &str) -> Self {
+        let is_plain =
+            most - least <= ROUNDING * most.abs() || with_unit(least, unit) != with_unit(most, unit);
+        let (written, times) = written_in(unit);
+        let (factor, prefix) = prefix((most * times).abs(), written);
+        let factor = times / factor;
+        let last = (MAX_DIGITS - magnitude(most * factor)).max(0);
+        let place = (1 - magnitude((most - least) * factor)).clamp(0, last);
+        let space = if written.is_empty() { "" } else { "\u{a0}" };
+        let unit = format!("{space}{prefix}{written}");
+        Apart { is_plain, factor, place: usize::try_from(place).unwrap_or(0), unit }
     }
+
+    fn written(&self, value: f64) -> String {
+        format!("{}{}", grouped(&format!("{:.*}", self.place, value * self.factor)), self.unit)
+    }
+}
+
+/// Writes numbers of which these are the least and the most, each with as many digits as tell the two apart,
+/// and no more than anybody reads: what lies between them is written as something between them.
+pub(crate) fn apart(least: f64, most: f64, unit: &str) -> impl Fn(f64) -> String {
+    let apart = Apart::of(least, most, unit);
+    move |value| if apart.is_plain { with_unit(value, unit) } else { apart.written(value) }
+}
+
+/// Of two numbers that as many digits as anybody reads do not tell apart, than what they are nearer to each
+/// other.
+fn nearer_than(least: f64, most: f64, unit: &str) -> Option<String> {
+    let apart = Apart::of(least, most, unit);
+    let step = 0.1f64.powi(i32::try_from(apart.place).unwrap_or(0));
+    let is_near = !apart.is_plain && (most - least) * apart.factor < step;
+    is_near.then(|| apart.written(step / apart.factor))
 }
 
 /// So many drawn orders, in words.
@@ -320,8 +355,17 @@ mod tests {
             format!("{mean} {}", spread.unwrap_or_default()).replace('\u{a0}', " ")
         };
         assert_eq!(
-            of(&[2_130_500.0, 2_130_537.5, 2_130_525.0], "B/s"),
-            "17.0442 Mbit/s (3 drawn orders, 17.0440 Mbit/s to 17.0443 Mbit/s)"
+            of(&[2_130_500.0, 2_130_875.0, 2_130_750.0], "B/s"),
+            "17.046 Mbit/s (3 drawn orders, 17.044 Mbit/s to 17.047 Mbit/s)"
+        );
+        // More digits nobody reads.
+        assert_eq!(
+            of(&[1_206_713.337, 1_206_713.338, 1_206_713.339], "B/s"),
+            "9.6537 Mbit/s (3 drawn orders, less than 0.0001 Mbit/s apart)"
+        );
+        assert_eq!(
+            of(&[314_705.0, 314_706.0], ""),
+            "314\u{202f}706 (2 drawn orders, 314\u{202f}705 to 314\u{202f}706)"
         );
         assert_eq!(of(&[7.0, 8.0], "s"), "7.5 s (2 drawn orders, 7 s to 8 s)");
         assert_eq!(of(&[7.0, 7.0], "s"), "7 s (2 drawn orders, all equal)");

@@ -11,7 +11,7 @@ use super::figures::of_case;
 use super::files::write_figures;
 use super::plans;
 use super::quantity::{Quantity, SIX};
-use super::{html, pdf};
+use super::{html, pdf, undecided};
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::plan::NodeIndex;
@@ -19,9 +19,7 @@ use crate::figure::number::{estimated, short};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::prose::sentence;
 use crate::run::RunRecord;
-use crate::stats::{
-    ByOrder, Claim, Compared, ENOUGH, Estimate, FEWEST, FEWEST_ORDERS, Level, OfOrders, Sample, mean,
-};
+use crate::stats::{ByOrder, Claim, Compared, Estimate, FEWEST_ORDERS, Level, OfOrders, Sample, mean};
 
 /// A smaller difference than this part of a number is none to speak of, however sure it is.
 const MIN_PART: f64 = 0.01;
@@ -305,13 +303,14 @@ impl Comparison {
         }
         let count = |wanted| self.pairs.iter().filter(|pair| pair.differs() == wanted).count();
         lines.push(format!(
-            "Of {} {} {} differ beyond their 95 % intervals and by more than 1 %, {} do not; of {} nobody \
-             can say, with fewer than {FEWEST} repeats, or fewer than {ENOUGH} equal ones.",
+            "Of {} {} {} differ beyond their 95 % intervals and by more than 1 %, {} do not; {}.",
             self.pairs.len(),
             if self.pairs.len() == 1 { "measure" } else { "measures" },
             count(Some(true)),
             count(Some(false)),
-            count(None)
+            undecided::words(
+                self.pairs.iter().filter(|pair| pair.differs().is_none()).map(|pair| &pair.samples)
+            )
         ));
         let in_orders = self.pairs.iter().filter(|pair| pair.of().is_some()).count();
         if in_orders > 0 {

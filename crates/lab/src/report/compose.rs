@@ -140,7 +140,7 @@ fn sentences(blocks: &mut Vec<Block>, run: &RunData) {
 
 fn topology(blocks: &mut Vec<Block>, run: &RunData) {
     let Some(case) = run.cases.first() else { return };
-    blocks.push(Block::Figure(figures::topology(case)));
+    blocks.push(Block::Figure(figures::topology(run, case)));
     for route in &case.plan.routing.routes {
         let path: Vec<&str> = route.path.iter().map(|node| case.plan.node_name(*node)).collect();
         blocks.push(Block::Remark(format!("Interests for `{}` go {}.", route.prefix, path.join(" → "))));

@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use crate::analysis::{DERIVED, RAW, RepeatResult, hash_of_file};
 use crate::experiment::Plan;
+use crate::prose::was;
 use crate::run::{OwnRepeats, RunFolder, RunRecord, at_work, command_again, is_of_plan, named, pasted_path};
 use crate::seal::Seal;
 
@@ -134,8 +135,8 @@ impl Faults {
                 true => "its results are those of another experiment, and nothing is testable",
                 false => "what is said of it here was said after it began",
             };
-            let parts = named(parts);
-            let sentence = format!("{parts} of the experiment was changed since the run began: {follows}");
+            let (were, parts) = (was(parts.len()), named(parts));
+            let sentence = format!("{parts} of the experiment {were} changed since the run began: {follows}");
             let again = command_again(folder, record);
             faults.damaged(sentence, format!("put it back, or run what it says now with: {again}"));
         }

@@ -39,11 +39,14 @@ fn events(case: &CaseData) -> String {
     if words.is_empty() { String::new() } else { format!(" Dashed: {}.", words.join("; ")) }
 }
 
-pub(super) fn topology(case: &CaseData) -> Figure {
+/// The topology of a case, with what others of the run make of it.
+pub(super) fn topology(run: &RunData, case: &CaseData) -> Figure {
+    let cases: Vec<&Plan> = run.cases.iter().map(|case| &case.plan).collect();
+    let ranges = if topology::differs(&case.plan, &cases) { " A range is that of all cases." } else { "" };
     Figure {
         name: "topology".into(),
-        drawing: topology::draw(&case.plan),
-        caption: "Nodes and links.".to_owned(),
+        drawing: topology::draw(&case.plan, &cases),
+        caption: format!("Nodes and links.{ranges}"),
         data: None,
     }
 }

@@ -35,6 +35,7 @@ mod style;
 mod summary;
 mod tables;
 mod topology;
+mod undecided;
 mod verdict;
 
 pub use comparison::{Comparison, Pair};

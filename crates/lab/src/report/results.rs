@@ -45,8 +45,11 @@ pub struct Row {
     pub details: String,
     /// What it was held against.
     pub bound: String,
-    /// Its controls and what they came to, or why it has none.
+    /// Its controls, what they change and what they came to, or why it has none.
     pub control: String,
+    /// The same where what they change stands elsewhere.
+    #[serde(skip)]
+    pub control_alone: String,
     /// The verdict's words.
     pub verdict: &'static str,
     /// Where it hangs on the order of what happens at one instant, of what it is confirmed or contradicted.
@@ -80,22 +83,38 @@ pub(super) fn command(run: &RunData) -> String {
     said.and_then(|said| said.command()).unwrap_or_else(least) + hosts
 }
 
+/// The controls of a statement and what they came to. Where it is not confirmed that is what each of them is
+/// said to be beside its numbers.
+fn control(verdict: &Verdict, numbers: Option<&VerdictNumbers>) -> String {
+    let words = verdict.control_words();
+    let outcomes = numbers.filter(|_| verdict.outcome != Outcome::Confirmed);
+    let outcomes = outcomes.map_or(&[][..], |numbers| numbers.controls.as_slice());
+    let said: Vec<String> = match outcomes {
+        [] => return words,
+        [one] => vec![one.outcome.clone()],
+        several => several.iter().map(|one| format!("“{}” {}", one.name, one.outcome)).collect(),
+    };
+    format!("{words}: {}", said.join(", "))
+}
+
 fn row(run: &RunData, verdict: Verdict) -> Row {
     let measured = match verdict.found() {
         (found, Some(spread)) => format!("{found} {spread}"),
         (found, None) => found,
     };
+    let numbers = numbers(run, &verdict);
     Row {
         experiment: run.record.experiment.clone(),
         backend: run.record.backend.clone(),
         command: command(run),
         plan: run.plan_hash(),
-        numbers: numbers(run, &verdict),
         verdict: verdict.words(),
         of: verdict.of,
         drawn_orders: verdict.measured.and_then(|found| Some(found.orders?.drawn)),
         said: verdict.said(),
-        control: verdict.control_words(),
+        control: control(&verdict, numbers.as_ref()),
+        control_alone: verdict.control_words_alone(),
+        numbers,
         case: verdict.case,
         begun: begun(run, &verdict.say),
         say: verdict.say,
@@ -131,9 +150,9 @@ Each statement stands in an experiment file. Below it are what the paper says, w
 was held against, and before it one of four verdicts:
 
 - **confirmed**: all of the 95 % interval is as stated, and the control run, which differs in nothing but the
-  keys beside its name, fails the statement, too, in valid runs. That these keys are the cause that the paper
-  names is what the file says. Without a control it is *confirmed, no control stated*, and *control not run*
-  says the same of one that exists.
+  keys that stand with its name before the statements, fails the statement, too, in valid runs. That these
+  keys are the cause that the paper names is what the file says. Without a control it is *confirmed, no
+  control stated*, and *control not run* says the same of one that exists.
 - **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval
   of their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason is the file's, and
@@ -309,6 +328,8 @@ fn section(page: &mut String, run: &RunData, pictures: Option<&str>) {
         ranges::pictures(page, run, folder);
     }
     page.push('\n');
+    let found = verdicts(run);
+    controls(page, &found);
     // Lost repeats, those of controls among them, and what was changed.
     for fault in &run.faults {
         page.push_str(&indented(
@@ -320,11 +341,23 @@ fn section(page: &mut String, run: &RunData, pictures: Option<&str>) {
     if let Some(unhashed) = &run.unhashed {
         page.push_str(&indented("- ", "  ", &format!("**{}**.", capitalised(unhashed))));
     }
-    let stated = together(verdicts(run).into_iter().map(|verdict| row(run, verdict)));
+    let stated = together(found.into_iter().map(|verdict| row(run, verdict)));
     if stated.is_empty() {
         page.push_str("Nothing is stated. `cairn lab show` prints what was measured.\n");
     }
     stated.iter().for_each(|rows| statements(page, rows));
+}
+
+/// What each control of these statements changes, once, as it is named below.
+fn controls(page: &mut String, verdicts: &[Verdict]) {
+    let mut told: Vec<&str> = Vec::new();
+    for (name, changed) in verdicts.iter().flat_map(|verdict| verdict.controls.iter().zip(&verdict.changed)) {
+        if !changed.is_empty() && !told.contains(&name.as_str()) {
+            told.push(name);
+            page.push_str(&wrapped(&sentences(&sentence(&format!("Control “{name}”: {changed}")))));
+            page.push('\n');
+        }
+    }
 }
 
 /// Rows of one statement together, where the first of them comes. That a sentence stands twice is not enough,
@@ -360,7 +393,11 @@ fn statements(page: &mut String, rows: &[Row]) {
     let found = |row: &Row| {
         let details = if row.details.is_empty() { String::new() } else { format!(", {}", row.details) };
         let measured = format!("Measured: {} is {}{details}.", code(&row.measure), row.measured);
-        format!("{measured} Held against: {}. Control: {}.", sentences(&row.bound), sentences(&row.control))
+        format!(
+            "{measured} Held against: {}. Control: {}.",
+            sentences(&row.bound),
+            sentences(&row.control_alone)
+        )
     };
     let Some(first) = rows.first() else { return };
     let is_one = rows.len() == 1;

@@ -10,6 +10,7 @@ use super::experiment_hashes::{changed_since, named};
 use super::folder::{RunFolder, RunRecord};
 use super::study::{REPORT, TEXT};
 use crate::analysis::hash_of_file;
+use crate::prose::was;
 use crate::seal::Seal;
 
 /// What is said of a study whose files have no hashes.
@@ -54,7 +55,8 @@ pub fn study_faults(folder: &RunFolder) -> Result<StudyFaults, RunError> {
     }
     let parts = changed_since(&record, &experiment);
     if !parts.is_empty() {
-        sentences.push(format!("{} of experiment.toml was changed since the study began", named(&parts)));
+        let were = was(parts.len());
+        sentences.push(format!("{} of experiment.toml {were} changed since the study began", named(&parts)));
     }
     sentences.extend(changed_files(folder, &record));
     // Those of earlier versions are not noted.

@@ -8,6 +8,7 @@ mod counted;
 mod error;
 mod events;
 mod keys;
+mod loads;
 mod network;
 mod record;
 mod registrar;

@@ -13,7 +13,7 @@ const BY_CLOCK: &[&str] = &["duration", "rtt", "goodput", "throughput", "started
 /// All limits of a measure that follow from the plan.
 pub(super) fn limits(plan: &Plan, measure: &Measure, is_virtual: bool) -> Vec<Limit> {
     // A clock of a node's own says other times than there are.
-    if BY_CLOCK.contains(&measure.quantity.as_str()) && plan.nodes.iter().any(|node| node.clock.is_some()) {
+    if BY_CLOCK.contains(&measure.quantity.as_str()) && limits::has_clocks(plan) {
         return Vec::new();
     }
     if !is_value(plan, measure) {

@@ -240,8 +240,8 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
             "same_as" if is_same => NEVER,
             "at_most" if lower => ALWAYS,
             "at_least" if higher => ALWAYS,
-            "at_least" if lower && is_less(&one, &other) => ALMOST_NEVER,
-            "at_most" if higher && is_less(&one, &other) => ALMOST_NEVER,
+            "at_least" if lower && is_less(plan, &one, &other) => ALMOST_NEVER,
+            "at_most" if higher && is_less(plan, &one, &other) => ALMOST_NEVER,
             "more_than" | "falls" if lower => NEVER,
             "less_than" | "rises" if higher => NEVER,
             "less_than" | "rises" if lower && is_strict(&one, &other) => ALMOST_ALWAYS,
@@ -404,6 +404,21 @@ every = "100 ms"
     }
 
     #[test]
+    fn goodput_is_all_that_a_link_carries_where_the_file_says_that_it_has_no_headers() {
+        let text = |rate: &str, bound: &str| {
+            let text = TEN_FILES.replace("rate = \"50 Mbit/s\"", &format!("rate = \"50 Mbit/s\"\n{rate}"));
+            let text = format!("{text}[[expect]]\nsay = \"So\"\nvalue = \"a.goodput.mean\"\n{bound}\n");
+            Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        let (bound, none) = ("at_least = \"a.throughput.mean\"", "overhead = \"0 B\"");
+        assert!(text("", bound).contains("unless both are equal"));
+        let told = text(none, bound);
+        assert!(told.contains("are one number") && !told.contains("unless both are equal"), "{told}");
+        // The greatest may be as much as the mean.
+        assert_eq!(text(none, "at_least = \"a.throughput.max\""), "");
+    }
+
+    #[test]
     fn what_a_store_may_answer_or_nobody_has_bounded_is_decided_by_no_link() {
         let said = |text: &str| {
             Experiment::parse("x", "x.toml", text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
@@ -434,6 +449,11 @@ every = "100 ms"
             ("files.goodput", "more_than = 0", "no result contradicts this"),
             ("probe.rtt.max", "at_most = \"20 s\"", "is waited for no longer"),
             ("endless.started", "at_least = 100", "one every"),
+            // What takes longer than there is, and pings more or fewer than their number.
+            ("files.duration.max", "at_most = 100", "no result contradicts this"),
+            ("endless.finished", "at_most = 200", "no result contradicts this"),
+            ("endless.started", "at_most = 200", "no result contradicts this"),
+            ("probe.started", "at_least = 100", "a run in which fewer are begun is not valid"),
         ] {
             let bound = expect(value, bound);
             assert!(said(&format!("{TEN_FILES}{bound}")).contains(why), "{value}");

@@ -1,5 +1,7 @@
 //! What expectations name must be measured in the experiment.
 
+use super::measured::in_place_of;
+use crate::experiment::backends::{NETNS, VIRTUAL_TIME};
 use crate::experiment::bounds::wrong_unit;
 use crate::experiment::measure::{
     CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES,
@@ -155,6 +157,16 @@ fn of_clients(plan: &Plan, name: &str) -> Option<Vec<&'static str>> {
         .then(|| lists.flat_map(|(_, list)| list.iter().map(|(word, _)| *word)).collect())
 }
 
+/// Of these quantities those that some backend measures of a measure's subject: no other would be taken.
+fn measured_there(plan: &Plan, measure: &Measure, mut quantities: Vec<&'static str>) -> Vec<&'static str> {
+    let of_backends = [NETNS, VIRTUAL_TIME].map(|backend| in_place_of(plan, backend, measure));
+    let there: Vec<&str> = of_backends.into_iter().flatten().flatten().collect();
+    if !there.is_empty() {
+        quantities.retain(|word| there.contains(word));
+    }
+    quantities
+}
+
 /// Does a measure exist in a plan?
 fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Option<String>)> {
     let measure: Measure = text.parse().map_err(|error: MeasureError| (error.to_string(), None))?;
@@ -204,7 +216,7 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
         return Err((message, Some(suggest(&measure.subject, &workloads))));
     }
     if !quantities.contains(&measure.quantity.as_str()) {
-        let hint = suggest(&measure.quantity, &quantities);
+        let hint = suggest(&measure.quantity, &measured_there(plan, &measure, quantities));
         return Err((format!("`{}` is not measured of `{}`", measure.quantity, measure.subject), Some(hint)));
     }
     if !SUMMARIES.contains(&measure.summary.as_str()) {
@@ -225,7 +237,26 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
 
 #[cfg(test)]
 mod tests {
+    use testkit::experiment::ROW;
+
     use crate::experiment::Experiment;
+
+    #[test]
+    fn whoever_names_no_measure_is_told_of_none_that_would_be_refused_as_well() {
+        let said = |value: &str| {
+            let text = format!(
+                "title = 't'\nduration = '9 s'\n{ROW}[[expect]]\nsay = 'S'\nvalue = '{value}'\nat_most = 4\n"
+            );
+            Experiment::parse("t", "t.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        let told = said("files.xyzzy");
+        let known = told.split_once("known are: ").map(|(_, known)| known.trim()).unwrap_or_default();
+        let words: Vec<&str> = known.split(", ").collect();
+        assert!(words.contains(&"duration") && words.contains(&"goodput"), "{told}");
+        for word in words {
+            assert!(!said(&format!("files.{word}")).contains("is not measured of"), "{word}: {told}");
+        }
+    }
 
     #[test]
     fn what_only_one_case_has_is_known_where_that_case_is_named() {

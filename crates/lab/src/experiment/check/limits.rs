@@ -42,6 +42,11 @@ fn ordered(plan: &Plan, workload: &Workload) -> Option<u64> {
     }
 }
 
+/// Has a node a clock of its own, by which times are other than they are?
+pub(super) fn has_clocks(plan: &Plan) -> bool {
+    plan.nodes.iter().any(|node| node.clock.is_some())
+}
+
 /// Is all of the run measured?
 pub(super) fn is_whole(plan: &Plan) -> bool {
     plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none()

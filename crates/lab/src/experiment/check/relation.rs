@@ -1,7 +1,7 @@
 //! What must hold between measures, and of each, whatever a run brings: by arithmetic, and by what the file
 //! asks for.
 
-use super::limits::{is_all_finished, longest};
+use super::limits::{has_clocks, is_all_finished, longest};
 use super::measured::is_drawn_out;
 use crate::experiment::measure::{Measure, NODE_SERIES};
 use crate::experiment::plan::{Activity, Change, Plan, Workload};
@@ -55,9 +55,27 @@ const ANSWERS: &[(&str, &str)] = &[
 /// Parts that are all of it only where there is nothing: frames have headers.
 const LESS: &[&str] = &["goodput", "goodput_interests"];
 
+/// Has the watched link of a node no headers in virtual time, by what the file says? Then all that it carries
+/// is goodput.
+fn has_no_headers(plan: &Plan, node: &str) -> bool {
+    let node = plan.node(node).and_then(|node| plan.nodes.get(node));
+    let link = node.and_then(|node| plan.links.get(node.watch?));
+    link.is_some_and(|link| link.simulated.overhead_bytes == Some(0))
+}
+
+/// The quantity of a measure; where there are no headers, the one that is the same with them.
+fn with_headers<'a>(plan: &Plan, measure: &'a Measure) -> &'a str {
+    match measure.quantity.as_str() {
+        "goodput" if has_no_headers(plan, &measure.subject) => "throughput",
+        "goodput_interests" if has_no_headers(plan, &measure.subject) => "throughput_interests",
+        other => other,
+    }
+}
+
 /// Is a measure that is never above another less than that wherever there is anything?
-pub(super) fn is_less(one: &Measure, two: &Measure) -> bool {
+pub(super) fn is_less(plan: &Plan, one: &Measure, two: &Measure) -> bool {
     one.quantity != two.quantity
+        && !has_no_headers(plan, &one.subject)
         && [one, two].into_iter().any(|measure| LESS.contains(&measure.quantity.as_str()))
 }
 
@@ -77,7 +95,7 @@ pub(super) fn relation(plan: &Plan, one: &Measure, two: &Measure) -> Option<Rela
         return None;
     }
     let summaries = [one, two].map(|measure| summary(plan, measure));
-    if one.quantity == two.quantity {
+    if with_headers(plan, one) == with_headers(plan, two) {
         return of_summaries(summaries, is_series(plan, one));
     }
     let is_part = |part: &Measure, whole: &Measure| {
@@ -197,15 +215,18 @@ fn least_index(plan: &Plan, measure: &Measure) -> f64 {
 }
 
 /// The most of what the file asks for: of so many transfers no more are begun, and none takes longer than the
-/// run.
+/// run. By a clock that is not the run's a transfer may take longer, and more pings may leave.
 fn most(plan: &Plan, measure: &Measure) -> Option<f64> {
     let of = plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject);
     match measure.quantity.as_str() {
         "started" | "finished" | "unfinished" => {
             // Another one may leave at either end.
-            of.map(|workload| asked(workload).or_else(|| Some(pings(plan, workload)? + 1.0))).sum()
+            let until_end = |workload| Some(pings(plan, workload).filter(|_| !has_clocks(plan))? + 1.0);
+            of.map(|workload| asked(workload).or_else(|| until_end(workload))).sum()
         }
-        "duration" => of.map(|workload| longest(plan, workload) + STOPPING_S).reduce(f64::max),
+        "duration" if !has_clocks(plan) => {
+            of.map(|workload| longest(plan, workload) + STOPPING_S).reduce(f64::max)
+        }
         _ => None,
     }
 }
@@ -236,7 +257,8 @@ pub(super) fn least_begun(plan: &Plan, measure: &Measure) -> Option<f64> {
         plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject).peekable();
     of.peek()?;
     let least = |workload: &Workload| match &workload.does {
-        Activity::Ping { .. } => asked(workload),
+        // By a clock that is too slow the last may leave behind the end.
+        Activity::Ping { .. } if !has_clocks(plan) => asked(workload),
         Activity::Download { .. } | Activity::Program(_) if plan.evaluation.gates.unfinished == 0.0 => {
             asked(workload)
         }

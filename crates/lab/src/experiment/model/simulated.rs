@@ -53,7 +53,7 @@ tables! {
     Capacity as "node.capacity" {
         /// When.
         at: Span,
-        /// The part of a core that it then has.
+        /// The part of what `cpu` gives it of a core that it then has. Of that a `load` takes its own.
         part: Share,
     }
 

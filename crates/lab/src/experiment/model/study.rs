@@ -262,7 +262,7 @@ tables! {
         /// Repeats of departures.
         departure_repeats: Option<u32> = "10",
         /// Policies that are compared.
-        policies: Option<CachePolicies> = "none",
+        evictions or "policies": Option<CacheEvictions> = "none",
         /// Objects, ranges of segments and single segments, compared.
         ranges: Option<CacheRanges> = "none",
         /// Repositories at each level of a network.
@@ -336,7 +336,7 @@ tables! {
     }
 
     /// Which policies are compared.
-    CachePolicies as "study.persistent_cache.policies" {
+    CacheEvictions as "study.persistent_cache.evictions" {
         /// How often each runs.
         repeats: u32,
         /// Policies with their parameters.
@@ -361,7 +361,7 @@ tables! {
         /// Segments that are kept together; 0 for whole objects.
         ranges: Vec<u32>,
         /// Policies with their parameters.
-        policies: Vec<String>,
+        evictions or "policies": Vec<String>,
         /// Parts of the requests that end early, at a place in the file each as likely.
         early: Vec<Share>,
         /// Sizes of the repository, one for each workload, in whole GB.

@@ -12,6 +12,7 @@ use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
 use crate::figure::number::{apart, difference_words, exact, short, with_unit};
+use crate::prose::was;
 use crate::run::named;
 use crate::stats::{Counted, Estimate, Interval, Level, Sample, are_equal, pooled};
 
@@ -78,7 +79,8 @@ impl<'a> Evaluation<'a> {
         self.as_left(case).map_err(|what| format!("of the repeats{of} {what}"))?;
         if !self.run.changed_plan.is_empty() {
             let parts = named(&self.run.changed_plan);
-            return Err(format!("{parts} of the experiment was changed since the run began"));
+            let were = was(self.run.changed_plan.len());
+            return Err(format!("{parts} of the experiment {were} changed since the run began"));
         }
         // Those that did finish are the lucky ones.
         let unfinished = case.results.iter().filter(|result| result.is_unfinished()).count();
@@ -116,15 +118,23 @@ impl<'a> Evaluation<'a> {
 
     /// Whether the repeats of a case are all there, and as they were written.
     fn as_left(self, case: &CaseData) -> Result<(), String> {
-        let both = [
-            (&case.missing, "is missing from the folder"),
-            (&case.altered, "was changed after it was written"),
-        ];
-        for (repeats, what) in both {
-            if !repeats.is_empty() {
-                let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
-                return Err(format!("number {} {what}", numbers.join(", ")));
-            }
+        let are = |count: usize| if count == 1 { "is" } else { "are" };
+        let numbered = |repeats: &[u32]| {
+            let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
+            let word = if repeats.len() == 1 { "number" } else { "numbers" };
+            format!("{word} {}", numbers.join(", "))
+        };
+        let (missing, altered) = (case.missing.as_slice(), case.altered.as_slice());
+        if !missing.is_empty() {
+            return Err(format!("{} {} missing from the folder", numbered(missing), are(missing.len())));
+        }
+        if !altered.is_empty() {
+            let were = was(altered.len());
+            return Err(format!(
+                "{} {were} changed after {} written",
+                numbered(altered),
+                it_was(altered.len())
+            ));
         }
         Ok(())
     }
@@ -194,8 +204,9 @@ impl<'a> Evaluation<'a> {
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
             let losses = plan.and_then(|plan| Some((plan.schedule.repeats, rare_losses(plan, measure)?)));
-            let rare = losses
-                .map_or_else(String::new, |(repeats, losses)| format!(" ({})", rare_words(repeats, losses)));
+            let rare = losses.map_or_else(String::new, |(repeats, losses)| {
+                format!(", where {}", rare_words(repeats, losses))
+            });
             details.push(format!("assuming that all repeats spread as these {count} do{rare}"));
         }
         details.extend(sample.and_then(|sample| self.of_counts(here, measure, sample)));
@@ -403,27 +414,30 @@ impl<'a> Evaluation<'a> {
         Difference::Lies(value.less(times, other, paired, level))
     }
 
-    /// The interval that decides where a measure is held against so many times another; nothing where one of
-    /// them is exact.
+    /// The interval that decides where a measure is held against so many times another; nothing where both
+    /// are exact, and where repeats leave open how far it reaches to either side.
     pub(super) fn difference(
         self,
         here: &CaseData,
         [measure, other]: [&str; 2],
         times: f64,
         level: Level,
-    ) -> Option<Interval> {
+        by_construction: bool,
+    ) -> Option<DecidingInterval> {
         let (measure, other): (Measure, Measure) = (measure.parse().ok()?, other.parse().ok()?);
-        // As the repeats spread: what they leave open is not a number to print.
-        let by_spread = |measure: &Measure| Some(self.sample(here, measure)?.spread_as_normal());
-        let (value, sample) = (by_spread(&measure)?, by_spread(&other)?);
-        let has_enough = [&measure, &other]
-            .iter()
-            .all(|measure| self.sample(here, measure).is_some_and(|sample| sample.has_enough_orders()));
-        if value.is_mixed_with(&sample) && !has_enough {
-            return None;
-        }
-        let interval = value.less(times, &sample, measure.case == other.case, level)?;
-        (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)
+        let sample = |measure| Some(Sample { by_construction, ..self.sample(here, measure)? });
+        let (value, held_against) = (sample(&measure)?, sample(&other)?);
+        let is_paired = measure.case == other.case;
+        let interval = self.less(&value, times, &held_against, is_paired, level).interval()?;
+        // What arithmetic leaves of exact numbers is no width.
+        let rounding = ROUNDING * f64::max(greatest(&value), times.abs() * greatest(&held_against));
+        let has_end = interval.high - interval.low > rounding
+            && (interval.low.is_finite() || interval.high.is_finite());
+        let has_enough = |sample: &Sample| sample.hangs_on_order() || sample.has_enough();
+        has_end.then(|| DecidingInterval {
+            interval,
+            is_around_the_mean: has_enough(&value) && has_enough(&held_against),
+        })
     }
 
     /// What is expected, in words, with what was measured of what it is held against.
@@ -433,9 +447,10 @@ impl<'a> Evaluation<'a> {
             let [_, text] = pair;
             let sample = text.parse().ok().and_then(|other: Measure| self.sample(here, &other));
             let found = sample.map(|sample| format!(" = {}", with_unit(sample.mean() * times, unit)));
-            let difference = self.difference(here, pair, times, level).map(|Interval { low, high }| {
-                format!(" (the difference is {})", difference_words(low, high, unit))
-            });
+            let by_construction = expect.by_construction.is_some();
+            let difference = self.difference(here, pair, times, level, by_construction);
+            let difference = difference.and_then(|found| found.words(unit));
+            let difference = difference.map(|words| format!(" (the difference {words})"));
             format!("{text}{}{}", found.unwrap_or_default(), difference.unwrap_or_default())
         };
         let measured = |text: &str, level: Level| {
@@ -476,6 +491,42 @@ impl<'a> Evaluation<'a> {
         }
         words.join(" and ")
     }
+}
+
+/// The interval by which a difference is judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DecidingInterval {
+    interval: Interval,
+    /// Where repeats are too few it reaches as far as others might, which is no width around what was found.
+    is_around_the_mean: bool,
+}
+
+impl DecidingInterval {
+    /// Its ends, where it has them.
+    pub(super) fn ends(self) -> [Option<f64>; 2] {
+        let Interval { low, high } = self.interval;
+        [low, high].map(|end| end.is_finite().then_some(end))
+    }
+
+    /// As in "the difference …".
+    fn words(self, unit: &str) -> Option<String> {
+        Some(match self.ends() {
+            [Some(low), Some(high)] if self.is_around_the_mean => {
+                format!("is {}", difference_words(low, high, unit))
+            }
+            [Some(low), Some(high)] => {
+                let written = apart(low, high, unit);
+                format!("is between {} and {}", written(low), written(high))
+            }
+            [Some(low), None] => format!("is {} or more", with_unit(low, unit)),
+            [None, Some(high)] => format!("is {} or less", with_unit(high, unit)),
+            [None, None] => return None,
+        })
+    }
+}
+
+fn it_was(count: usize) -> &'static str {
+    if count == 1 { "it was" } else { "they were" }
 }
 
 /// The greatest of a sample, by its size.

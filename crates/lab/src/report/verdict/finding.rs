@@ -124,6 +124,15 @@ impl Difference {
         Difference::Mixed(Mixed::of(value, times, other, level))
     }
 
+    /// The interval that decides; nothing where single orders do, or too few were drawn.
+    pub(super) fn interval(&self) -> Option<Interval> {
+        match self {
+            Difference::Lies(interval) => *interval,
+            Difference::InOrders { by_order, level, .. } => by_order.interval(*level),
+            Difference::Mixed(mixed) => mixed.interval.filter(|_| !mixed.has_too_few),
+        }
+    }
+
     /// What it comes to when something has to hold of it.
     pub(super) fn is(&self, holds: impl Fn(f64) -> bool) -> Finding {
         self.find(

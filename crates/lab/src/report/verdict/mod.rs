@@ -146,9 +146,21 @@ impl Verdict {
     /// Which control it has and what that came to, or why it needs none.
     #[must_use]
     pub fn control_words(&self) -> String {
-        let changed = self.changed.iter().map(|changed| format!(" ({changed})"));
-        let changed = changed.chain(std::iter::repeat(String::new()));
-        let names = self.controls.iter().zip(changed).map(|(name, changed)| format!("“{name}”{changed}"));
+        let changed = self.changed.iter().map(|changed| match changed.as_str() {
+            "" => String::new(),
+            changed => format!(" ({changed})"),
+        });
+        self.control_words_with(changed)
+    }
+
+    /// The same without what its controls change.
+    pub(super) fn control_words_alone(&self) -> String {
+        self.control_words_with(std::iter::empty())
+    }
+
+    fn control_words_with(&self, beside: impl Iterator<Item = String>) -> String {
+        let beside = beside.chain(std::iter::repeat(String::new()));
+        let names = self.controls.iter().zip(beside).map(|(name, beside)| format!("“{name}”{beside}"));
         let names: Vec<String> = names.collect();
         let names = names.join(", ");
         match (self.outcome, self.control) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use toml::Value;
 
-use super::evaluation::Evaluation;
+use super::evaluation::{DecidingInterval, Evaluation};
 use super::{Verdict, controls_of};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
@@ -43,8 +43,9 @@ pub struct BoundNumber {
     pub measure: Option<String>,
     /// How far from the number is as good as there, as a part of it.
     pub margin: Option<f64>,
-    /// Where it is a measure, the interval of the difference to it; in a chain of the one before less this.
-    /// Nothing where there is none, as of exact numbers and of few orders.
+    /// Where it is a measure, the interval of the difference to it that decides; in a chain of the one before
+    /// less this. Nothing where there is none, as of exact numbers and of few orders, and where few or equal
+    /// repeats leave this end open.
     pub difference_low: Option<f64>,
     /// Its upper end.
     pub difference_high: Option<f64>,
@@ -75,7 +76,10 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
     });
     let is_it = |(case, expect): &(&CaseData, &Expect)| {
         let is_here = measure.case.is_some() || case.plan.case == verdict.case;
-        is_here && expect.say == verdict.say && expect.value == verdict.measure
+        // One sentence may be stated twice, with other bounds.
+        let bound = || Evaluation { run, control: None }.words(case, expect, verdict.unit);
+        let is_same = expect.say == verdict.say && expect.value == verdict.measure;
+        is_here && is_same && (expect.not_testable.is_some() || bound() == verdict.bound)
     };
     let (case, expect) = stated.find(is_it)?;
     let finite = |interval: &Interval| interval.low.is_finite() && interval.high.is_finite();
@@ -100,7 +104,14 @@ pub(in crate::report) fn numbers(run: &RunData, verdict: &Verdict) -> Option<Ver
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
         exact: interval.is_some() && !has_width && estimate.count == 1 && estimate.orders.is_none(),
-        bounds: bounds(expect, &Compared { evaluation: Evaluation { run, control: None }, case }),
+        bounds: bounds(
+            expect,
+            &Compared {
+                evaluation: Evaluation { run, control: None },
+                case,
+                by_construction: expect.by_construction.is_some(),
+            },
+        ),
         controls: controls_of(run, expect).map(of_control).collect(),
     };
     Some(numbers.times(factor))
@@ -131,6 +142,7 @@ fn mean(evaluation: Evaluation<'_>, case: &CaseData, measure: &Measure) -> Optio
 struct Compared<'a> {
     evaluation: Evaluation<'a>,
     case: &'a CaseData,
+    by_construction: bool,
 }
 
 impl Compared<'_> {
@@ -138,14 +150,15 @@ impl Compared<'_> {
     fn bound(&self, key: &'static str, pair: [&str; 2], times: f64, level: Level) -> BoundNumber {
         let [_, other] = pair;
         let found = other.parse().ok().and_then(|other: Measure| mean(self.evaluation, self.case, &other));
-        let difference = self.evaluation.difference(self.case, pair, times, level);
+        let difference = self.evaluation.difference(self.case, pair, times, level, self.by_construction);
+        let [low, high] = difference.map_or([None; 2], DecidingInterval::ends);
         BoundNumber {
             key,
             number: found.map(|mean| mean * times),
             measure: Some(other.to_owned()),
             margin: None,
-            difference_low: difference.map(|interval| interval.low),
-            difference_high: difference.map(|interval| interval.high),
+            difference_low: low,
+            difference_high: high,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::several::SeveralSection;
 use super::units::{GIGABYTE, MAX_FILES, MIN_INTERVAL, TOO_MANY, TOO_OFTEN, shares};
 use super::workload_section::WorkloadSection;
 use crate::experiment::model::File;
-use crate::experiment::model::study::{CacheDeparture, CachePolicies, PersistentCacheStudy};
+use crate::experiment::model::study::{CacheDeparture, CacheEvictions, PersistentCacheStudy};
 use crate::experiment::units::Span;
 use crate::study::{Findings, StudyError};
 
@@ -95,13 +95,13 @@ impl Departure {
 }
 
 impl PoliciesSection {
-    fn of(policies: &CachePolicies, f: &mut Findings) -> Self {
+    fn of(policies: &CacheEvictions, f: &mut Findings) -> Self {
         if policies.objects.is_some_and(|objects| objects > MAX_FILES) {
-            f.add("study.persistent_cache.policies.objects", TOO_MANY, None);
+            f.add("study.persistent_cache.evictions.objects", TOO_MANY, None);
         }
         for (number, name) in policies.names.iter().enumerate() {
             if let Err(error) = policy(name) {
-                f.add(format!("study.persistent_cache.policies.names.{number}"), error.to_string(), None);
+                f.add(format!("study.persistent_cache.evictions.names.{number}"), error.to_string(), None);
             }
         }
         PoliciesSection {
@@ -150,7 +150,7 @@ impl Experiment {
             setup: Setup { seed: file.seed.unwrap_or(1), length: file.duration.duration(), workloads },
             departures,
             departure_repeats: study.departure_repeats.unwrap_or(10),
-            policies: study.policies.as_ref().map(|policies| PoliciesSection::of(policies, f)),
+            policies: study.evictions.as_ref().map(|policies| PoliciesSection::of(policies, f)),
         }
     }
 
@@ -171,5 +171,5 @@ impl Experiment {
 
 /// A policy by its name and parameters.
 pub(super) fn policy(text: &str) -> Result<ObjectEvictionSpec, StudyError> {
-    text.parse().map_err(|error| StudyError::Format(format!("policy: {error}")))
+    text.parse().map_err(|error| StudyError::Format(format!("eviction: {error}")))
 }

@@ -30,10 +30,10 @@ impl RangesSection {
     pub(super) fn of(given: &CacheRanges, workloads: &[WorkloadSection], f: &mut Findings) -> Self {
         let key = |end: &str| format!("study.persistent_cache.ranges.{end}");
         let mut policies = Vec::new();
-        for (number, name) in given.policies.iter().enumerate() {
+        for (number, name) in given.evictions.iter().enumerate() {
             match name.parse() {
                 Ok(spec) => policies.push(spec),
-                Err(error) => f.add(key(&format!("policies.{number}")), format!("{error}"), None),
+                Err(error) => f.add(key(&format!("evictions.{number}")), format!("{error}"), None),
             }
         }
         if given.thresholds.len() != workloads.len() {

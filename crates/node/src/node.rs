@@ -78,6 +78,7 @@ impl Node {
         let plane = std::thread::Builder::new().name("data-plane".to_owned()).spawn(move || {
             let _plane_end = plane_end;
             threads::pin_to_cpu(pin);
+            threads::be_woken_on_time();
             match start::data_plane(clock, prepared, ends) {
                 Ok(mut plane) => {
                     let _ = started_sender.send(Ok(()));

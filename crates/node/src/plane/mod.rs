@@ -34,6 +34,7 @@ use rustix::event::epoll;
 use system::Clock;
 
 use self::packets::fair_turn::ChargedTo;
+use self::scheduling::sleep::{Sleep, sleep};
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, Faces, Traffic};
@@ -292,9 +293,9 @@ impl DataPlane {
     /// Waits, and does what there is to do then.
     fn step(&mut self, events: &mut Vec<epoll::Event>) -> rustix::io::Result<()> {
         events.clear();
-        let timeout = self.timeout();
-        match epoll::wait(&self.sockets.epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        let how_long = self.how_long_to_sleep();
+        match sleep(&self.sockets.epoll, events, how_long) {
+            Ok(()) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error),
         }
         self.turn(events);
@@ -387,21 +388,15 @@ impl DataPlane {
         source.is_some_and(|source| self.schedule.turn.comes_last(source))
     }
 
-    /// How long to sleep; `None` for ever.
-    fn timeout(&mut self) -> Option<rustix::event::Timespec> {
-        let deadline = self
-            .engine
-            .next_deadline()
-            .min(self.schedule.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
-        let deadline =
-            deadline.min(self.tapping.delayed.next_deadline()).min(self.sockets.descriptors.next_deadline());
-        let deadline =
-            deadline.min(self.schedule.watchdog.next_deadline()).min(self.interfaces.next_deadline());
-        let deadline = if self.control.late_events.is_empty() {
-            deadline
-        } else {
-            deadline.min(self.now + Duration::from_millis(10))
-        };
+    /// Deadlines of frames that are held back, and of faces with trains or acknowledgements to send, are
+    /// exact.
+    fn how_long_to_sleep(&mut self) -> Sleep {
+        let alarm = self.schedule.alarms.first().map_or(Instant::NEVER, |(when, _)| *when);
+        let exact = self.tapping.delayed.next_deadline().min(alarm);
+        let rough = self.engine.next_deadline().min(self.sockets.descriptors.next_deadline());
+        let rough = rough.min(self.schedule.watchdog.next_deadline()).min(self.interfaces.next_deadline());
+        let late_event = self.now + Duration::from_millis(10);
+        let rough = if self.control.late_events.is_empty() { rough } else { rough.min(late_event) };
         if self.schedule.waking.had_events && self.settings.polling.answer > Duration::ZERO {
             let length = self.schedule.waking.arrival_gaps.poll_time(self.schedule.waking.packets);
             self.schedule.waking.arrival_poll.begin(self.now, length);
@@ -409,27 +404,23 @@ impl DataPlane {
         let is_awake = self.settings.polling.busy > Duration::ZERO
             || self.schedule.waking.busy_poll.is_on()
             || self.schedule.waking.arrival_poll.is_on();
+        let deadline = exact.min(rough);
         if deadline == Instant::NEVER && !is_awake {
-            return None;
+            return Sleep::Forever;
         }
         let now = self.clock.now();
         let busy_until = self.schedule.waking.last_work + self.settings.polling.busy;
-        let nanos = if busy_until > now
+        if busy_until > now
             || self.schedule.waking.busy_poll.is_held(now)
             || self.schedule.waking.arrival_poll.is_held(now)
         {
-            0
-        } else {
-            let nanos = deadline.saturating_since(now).as_nanos().min(3_600_000_000_000);
-            if nanos > 0 {
-                self.schedule.watchdog.in_time();
-                nanos
-            } else {
-                self.schedule.watchdog.overdue(self.schedule.waking.had_events).as_nanos()
-            }
-        };
-        let (tv_sec, tv_nsec) = ((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as i64);
-        Some(rustix::event::Timespec { tv_sec, tv_nsec })
+            return Sleep::Roughly(Duration::ZERO);
+        }
+        if deadline > now {
+            self.schedule.watchdog.in_time();
+            return Sleep::until(now, exact, rough.min(now + Duration::from_secs(3600)));
+        }
+        Sleep::Roughly(self.schedule.watchdog.overdue(self.schedule.waking.had_events))
     }
 
     fn carry_out_tasks(&mut self) -> bool {

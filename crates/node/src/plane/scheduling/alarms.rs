@@ -118,7 +118,8 @@ impl DataPlane {
             .next_deadline(self.settings.timeouts.stall)
             .min(self.settings.timeouts.next_look(self.now, face));
         // What is overdue, such as acknowledgements that find no room, is not tried again at once.
-        self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
+        let first = if when > self.now { Duration::from_micros(100) } else { Duration::from_millis(1) };
+        self.set_alarm(id, when.max(self.now + first));
     }
 
     /// When a face closes for being idle: earlier if its address has many.

@@ -3,4 +3,5 @@
 pub(in crate::plane) mod alarms;
 pub(in crate::plane) mod busy_poll;
 pub(in crate::plane) mod schedule;
+pub(in crate::plane) mod sleep;
 pub(in crate::plane) mod watchdog;

@@ -87,7 +87,8 @@ pub use link::{
 pub use network::Network;
 pub use network::checks::InvariantViolation;
 pub use node::clock::Clock;
-pub use node::processor::{CpuQuota, FaceTimes, KindTimes, ProcessorConfig};
+pub use node::cpu_share::{CpuQuota, CpuShare};
+pub use node::processor::{FaceTimes, KindTimes, ProcessorConfig};
 pub use node::waking::{KindWaking, Waking};
 pub use occupancy::{Occupancy, OccupancyKnot};
 pub use topology::Dumbbell;

@@ -25,23 +25,44 @@ pub struct PacketCost {
     /// ends. Where nothing is said, waking costs nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waking: Vec<[f64; 2]>,
-    /// How many times as much waking costs for Data; as much as for an Interest where nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data_waking: Option<f64>,
+    /// The same of Data with 4,096 bytes of content, by for how long nothing was done for Data. As much as
+    /// for an Interest where nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_waking: Vec<[f64; 2]>,
+    /// What each kilobyte of content beyond 4,096 bytes adds to that, or takes off.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub data_waking_us_per_kilobyte: f64,
+}
+
+fn is_nothing(cost: &f64) -> bool {
+    *cost == 0.0
+}
+
+/// The content of the Data whose waking is measured.
+const WAKING_CONTENT_BYTES: u32 = 4096;
+
+/// What waking costs after so many milliseconds, in microseconds.
+pub(crate) fn on_curve(points: &[[f64; 2]], slept_ms: f64) -> f64 {
+    let above = points.partition_point(|[slept, _]| *slept <= slept_ms);
+    let below = above.checked_sub(1).and_then(|below| points.get(below));
+    match (below, points.get(above)) {
+        (None, None) => 0.0,
+        (Some([_, cost]), None) | (None, Some([_, cost])) => *cost,
+        (Some([from, low]), Some([to, high])) => low + (high - low) * (slept_ms - from) / (to - from),
+    }
 }
 
 impl PacketCost {
-    /// What an Interest and Data cost more for which the forwarder has slept so long.
+    /// What an Interest and Data with so much content cost more for which the forwarder has slept so long.
     #[must_use]
-    pub fn waking_us(&self, slept_ms: f64) -> [f64; 2] {
-        let above = self.waking.partition_point(|[slept, _]| *slept <= slept_ms);
-        let below = above.checked_sub(1).and_then(|below| self.waking.get(below));
-        let interest = match (below, self.waking.get(above)) {
-            (None, None) => 0.0,
-            (Some([_, cost]), None) | (None, Some([_, cost])) => *cost,
-            (Some([from, low]), Some([to, high])) => low + (high - low) * (slept_ms - from) / (to - from),
-        };
-        [interest, interest * self.data_waking.unwrap_or(1.0)]
+    pub fn waking_us(&self, slept_ms: f64, content_bytes: u32) -> [f64; 2] {
+        let interest = on_curve(&self.waking, slept_ms);
+        if self.data_waking.is_empty() {
+            return [interest; 2];
+        }
+        let kilobytes = (f64::from(content_bytes) - f64::from(WAKING_CONTENT_BYTES)) / 1e3;
+        let data = on_curve(&self.data_waking, slept_ms) + self.data_waking_us_per_kilobyte * kilobytes;
+        [interest, data.max(0.0)]
     }
 
     /// A Data packet with so much content.
@@ -64,19 +85,26 @@ pub struct LinkCost {
     /// What waking the forwarder up costs such an Interest, as in [`PacketCost::waking`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waking: Vec<[f64; 2]>,
-    /// How many times as much it costs such Data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data_waking: Option<f64>,
+    /// And such Data, as in [`PacketCost::data_waking`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_waking: Vec<[f64; 2]>,
+    /// As in [`PacketCost::data_waking_us_per_kilobyte`].
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub data_waking_us_per_kilobyte: f64,
     /// An Interest of a neighbour for 4 KiB that the content store answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_us: Option<f64>,
-    /// How many times `waking` it costs such an Interest to wake the forwarder up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_hit_waking: Option<f64>,
+    /// What such an Interest costs more that finds the forwarder asleep, as in [`PacketCost::waking`]. Waking
+    /// costs it what it costs others where nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache_hit_waking: Vec<[f64; 2]>,
     /// What each kilobyte of content costs more where a content store takes it in: memory that was not used
     /// before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_us_per_kilobyte: Option<f64>,
+    /// How long a packet waits that comes while the forwarder sleeps, until it begins with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<f64>,
     /// At a consumer's forwarder: what comes from an application and what goes to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumer: Option<PacketCost>,
@@ -89,15 +117,28 @@ impl LinkCost {
     /// The same for applications as between neighbours, and nothing of a content store.
     #[must_use]
     pub fn forwarding(cost: PacketCost) -> Self {
-        let PacketCost { interest_us, data_us, data_us_per_kilobyte, waking, data_waking } = cost;
-        LinkCost { interest_us, data_us, data_us_per_kilobyte, waking, data_waking, ..LinkCost::default() }
+        LinkCost {
+            interest_us: cost.interest_us,
+            data_us: cost.data_us,
+            data_us_per_kilobyte: cost.data_us_per_kilobyte,
+            waking: cost.waking,
+            data_waking: cost.data_waking,
+            data_waking_us_per_kilobyte: cost.data_waking_us_per_kilobyte,
+            ..LinkCost::default()
+        }
     }
 
     /// Between two neighbours.
     #[must_use]
     pub fn forwarder(&self) -> PacketCost {
-        let LinkCost { interest_us, data_us, data_us_per_kilobyte, data_waking, .. } = *self;
-        PacketCost { interest_us, data_us, data_us_per_kilobyte, waking: self.waking.clone(), data_waking }
+        PacketCost {
+            interest_us: self.interest_us,
+            data_us: self.data_us,
+            data_us_per_kilobyte: self.data_us_per_kilobyte,
+            waking: self.waking.clone(),
+            data_waking: self.data_waking.clone(),
+            data_waking_us_per_kilobyte: self.data_waking_us_per_kilobyte,
+        }
     }
 
     /// At a consumer's forwarder; what was not measured costs what it does between neighbours.
@@ -178,6 +219,9 @@ pub struct Profile {
     /// second.
     #[serde(default)]
     pub idle_percent: f64,
+    /// How late timers are: so much later than its delay a link lets a frame go.
+    #[serde(default)]
+    pub timer_us: f64,
     /// By kind of link: `udp`, `tcp`, `ether`.
     pub link: BTreeMap<String, LinkCost>,
     /// By kind of key.
@@ -238,6 +282,7 @@ impl Profile {
         if let Some(DiskCost { insert_us, answer_us }) = profile.disk {
             check_costs("disk", [("insert_us", insert_us), ("answer_us", answer_us)])?;
         }
+        check_costs("profile", [("timer_us", profile.timer_us)])?;
         if !(0.0..=100.0).contains(&profile.idle_percent) {
             return Err("`idle_percent` is no part of a core".to_owned());
         }
@@ -283,10 +328,11 @@ fn check_link(name: &str, link: &LinkCost) -> Result<(), String> {
     let place = format!("link.{name}");
     let of_stores = [
         ("cache_hit_us", link.cache_hit_us),
-        ("cache_hit_waking", link.cache_hit_waking),
         ("store_us_per_kilobyte", link.store_us_per_kilobyte),
+        ("latency_us", link.latency_us),
     ];
     check_costs(&place, of_stores.into_iter().filter_map(|(key, cost)| Some((key, cost?))))?;
+    check_curve(&place, "cache_hit_waking", &link.cache_hit_waking)?;
     check_packets(&place, &link.forwarder())?;
     for (role, costs) in [("consumer", &link.consumer), ("producer", &link.producer)] {
         if let Some(costs) = costs {
@@ -297,21 +343,27 @@ fn check_link(name: &str, link: &LinkCost) -> Result<(), String> {
 }
 
 fn check_packets(place: &str, costs: &PacketCost) -> Result<(), String> {
-    let PacketCost { interest_us, data_us, data_us_per_kilobyte, waking, data_waking } = costs;
+    let PacketCost { interest_us, data_us, data_us_per_kilobyte, .. } = costs;
     let each = [
         ("interest_us", *interest_us),
         ("data_us", *data_us),
         ("data_us_per_kilobyte", *data_us_per_kilobyte),
-        ("data_waking", data_waking.unwrap_or(0.0)),
+        ("data_waking_us_per_kilobyte", costs.data_waking_us_per_kilobyte.abs()),
     ];
-    check_costs(place, each.into_iter().chain(waking.iter().flatten().map(|number| ("waking", *number))))?;
-    if !waking.is_sorted_by(|[shorter, _], [longer, _]| shorter < longer) {
-        return Err(format!("`{place}.waking` is not in order of how long the forwarder has slept"));
-    }
-    Ok(())
+    check_costs(place, each)?;
+    check_curve(place, "waking", &costs.waking)?;
+    check_curve(place, "data_waking", &costs.data_waking)
 }
 
-/// Each is a time of less than ten seconds, or a factor.
+fn check_curve(place: &str, key: &str, points: &[[f64; 2]]) -> Result<(), String> {
+    check_costs(place, points.iter().flatten().map(|number| (key, *number)))?;
+    if points.is_sorted_by(|[shorter, _], [longer, _]| shorter < longer) {
+        return Ok(());
+    }
+    Err(format!("`{place}.{key}` is not in order of how long the forwarder has slept"))
+}
+
+/// Each is a time of less than ten seconds.
 fn check_costs<'a>(place: &str, costs: impl IntoIterator<Item = (&'a str, f64)>) -> Result<(), String> {
     match costs.into_iter().find(|(_, cost)| !(0.0..1e7).contains(cost)) {
         Some((key, cost)) => {
@@ -358,7 +410,8 @@ mod tests {
 
     const SLEEPER: &str = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 10.0\ndata_us = 20.0\n\
                            data_us_per_kilobyte = 5.0\nwaking = [[0.0, 0.0], [1.25, 50.0], [10.0, 120.0]]\n\
-                           data_waking = 0.5\ncache_hit_us = 12.0\ncache_hit_waking = 0.75\n\
+                           data_waking = [[5.0, 30.0], [10.0, 70.0]]\ndata_waking_us_per_kilobyte = -2.5\n\
+                           cache_hit_us = 12.0\ncache_hit_waking = [[0.0, 9.0]]\n\
                            [link.udp.producer]\ninterest_us = 1.0\ndata_us = 2.0\n\
                            data_us_per_kilobyte = 3.0\n\
                            waking = [[1.0, 7.0]]\n";
@@ -368,17 +421,25 @@ mod tests {
         let profile = Profile::parse(SLEEPER).unwrap();
         assert_eq!(Profile::parse(&profile.to_text().unwrap()), Ok(profile.clone()));
         let cost = profile.of(LinkKind::Udp).unwrap();
-        assert_eq!(cost.forwarder().waking_us(5.625), [85.0, 42.5], "half way between 1.25 and 10 ms");
-        assert_eq!(cost.consumer().waking_us(99.0), [120.0, 60.0], "like forwarding where not measured");
-        assert_eq!(cost.producer().waking_us(0.0), [7.0, 7.0], "a point; and Data like an Interest");
+        assert_eq!(cost.forwarder().waking_us(5.625, 4096), [85.0, 35.0], "half way between 1.25 and 10 ms");
+        assert_eq!(cost.forwarder().waking_us(5.625, 96), [85.0, 45.0], "four kilobytes less");
+        assert_eq!(cost.forwarder().waking_us(0.0, 60_000), [0.0, 0.0], "and never less than nothing");
+        assert_eq!(
+            cost.consumer().waking_us(99.0, 4096),
+            [120.0, 70.0],
+            "like forwarding where not measured"
+        );
+        assert_eq!(cost.producer().waking_us(0.0, 4096), [7.0, 7.0], "a point; and Data like an Interest");
         assert_eq!(cost.storing().producer().waking, [[1.0, 7.0]]);
         let old = Profile::parse(PROFILE).unwrap().of(LinkKind::Udp).unwrap();
-        assert_eq!(old.forwarder().waking_us(5.0), [0.0, 0.0]);
+        assert_eq!(old.forwarder().waking_us(5.0, 0), [0.0, 0.0]);
         let wrong = |was: &str, is: &str| Profile::parse(&SLEEPER.replace(was, is)).unwrap_err();
         assert!(wrong("[0.0, 0.0], [1.25", "[2.0, 0.0], [1.25").contains("in order"));
         assert!(wrong("[1.25, 50.0]", "[0.0, 50.0]").contains("in order"));
         assert!(wrong("50.0]", "-50.0]").starts_with("`link.udp.waking` is -50"));
-        assert!(wrong("data_waking = 0.5", "data_waking = nan").starts_with("`link.udp.data_waking` is NaN"));
+        assert!(wrong("[5.0, 30.0]", "[5.0, nan]").starts_with("`link.udp.data_waking` is NaN"));
+        assert!(wrong("[5.0, 30.0]", "[11.0, 30.0]").starts_with("`link.udp.data_waking` is not in order"));
+        assert!(wrong("[[0.0, 9.0]]", "[[0.0, -9.0]]").starts_with("`link.udp.cache_hit_waking` is -9"));
         assert!(wrong("[[1.0, 7.0]]", "[[1.0, inf]]").starts_with("`link.udp.producer.waking` is inf"));
         assert!(wrong("[1.25, 50.0]", "[1.25]").contains("invalid length"));
     }

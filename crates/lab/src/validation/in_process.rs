@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks};
 use packet::ndn::{DataBuilder, InterestBuilder};
-use packet::{Buffer, Data, Dialect, Name, NameHasher, Packet, UnixTime};
+use packet::{Buffer, Data, Dialect, Name, NameHasher, Packet, UnixTime, median};
 use repo::disk::RealDisk;
 use repo::{Store, StoreConfig, StoreKeys};
 use trust::{KeyKind, PrivateKey, SignatureVerifier, Signer};
@@ -123,6 +123,28 @@ fn signature(signer: &Signer, verifier: &SignatureVerifier) -> Option<SignatureC
     })
 }
 
+/// Sleeps by which timers are judged, each as long as links in experiments hold frames.
+const SLEEPS: u32 = 400;
+const SLEEP: Duration = Duration::from_millis(1);
+
+/// How much later than it asked for a thread is woken up by a timer, in microseconds: the median. Like a
+/// forwarder's data plane the thread wants to be woken on time.
+pub(super) fn timer_us() -> f64 {
+    let sleep = || {
+        // Where the kernel does not let it, forwarders are as late.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let slept = (0..SLEEPS).map(|_| {
+            let begin = Instant::now();
+            std::thread::sleep(SLEEP);
+            begin.elapsed().saturating_sub(SLEEP).as_secs_f64() * 1e6
+        });
+        slept.collect::<Vec<f64>>()
+    };
+    // A thread of its own: the wish is one of a thread.
+    let mut late = std::thread::spawn(sleep).join().unwrap_or_default();
+    rounded(median(&mut late))
+}
+
 /// How long something takes, in microseconds: the least of several means, as everything else on a machine
 /// only adds to it.
 fn time_us(mut act: impl FnMut()) -> f64 {
@@ -141,6 +163,12 @@ fn time_us(mut act: impl FnMut()) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_timer_is_late_by_some_time() {
+        let late_us = timer_us();
+        assert!(late_us > 0.0 && late_us.is_finite(), "{late_us}");
+    }
 
     #[test]
     fn both_dialects_and_the_disk_are_measured() {

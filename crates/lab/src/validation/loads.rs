@@ -207,9 +207,28 @@ segment = "{segment} B"
     )
 }
 
+/// The same with costs by a profile, which [`Experiment`](crate::experiment::Experiment) finds by its name.
+/// Real links have a token bucket, which has to be said of others.
+pub(super) fn text_of_virtual_time(kind: &str, part: Part, profile: &str) -> String {
+    let text = text(kind, part).replacen("delay = \"1 ms\"", "delay = \"1 ms\", token_bucket = true", 1);
+    format!("profile = \"{profile}\"\n{text}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_in_virtual_time_have_the_bucket_of_real_ones() {
+        for (kind, part) in
+            KINDS.into_iter().flat_map(|kind| parts(kind).into_iter().map(move |part| (kind, part)))
+        {
+            assert!(
+                text_of_virtual_time(kind, part, "p.toml").contains("token_bucket = true"),
+                "{kind} {part:?}"
+            );
+        }
+    }
     use crate::experiment::Experiment;
     use crate::experiment::plan::Activity;
 

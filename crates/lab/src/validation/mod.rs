@@ -4,6 +4,7 @@
 mod arithmetic;
 mod calibrate;
 mod in_process;
+mod latency;
 mod loads;
 mod page;
 mod validate;

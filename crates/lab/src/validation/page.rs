@@ -168,33 +168,44 @@ fn costs(page: &mut String, profile: &Profile) {
         }
     }
     waking(page, profile);
+    let waits = profile.link.iter().filter_map(|(kind, cost)| Some((kind, cost.latency_us?)));
+    let waits: Vec<String> = waits.map(|(kind, us)| format!("{us:.0} µs ({kind})")).collect();
+    if !waits.is_empty() {
+        let _ = writeln!(page, "\nA packet that finds it asleep waits for {}.", waits.join(", "));
+    }
+    if profile.timer_us > 0.0 {
+        let _ = writeln!(page, "\nA frame that a link delays leaves {:.0} µs late.", profile.timer_us);
+    }
     let _ = writeln!(page, "\nBesides that a forwarder takes {:.2} % of a core.", profile.idle_percent);
 }
 
 /// What it costs to wake a forwarder up; nothing where a profile knows nothing of it.
 fn waking(page: &mut String, profile: &Profile) {
-    let times =
-        |times: Option<f64>| times.map_or_else(|| "–".to_owned(), |times| format!("{times:.2} times"));
     let mut rows = String::new();
     for (kind, cost) in &profile.link {
         let roles = [
-            ("between neighbours", cost.forwarder(), cost.cache_hit_waking),
-            ("of a consumer", cost.consumer(), None),
-            ("of a producer", cost.producer(), None),
+            ("between neighbours", cost.forwarder()),
+            ("of a consumer", cost.consumer()),
+            ("of a producer", cost.producer()),
         ];
-        for (role, cost, hit) in roles.into_iter().filter(|(_, cost, _)| !cost.waking.is_empty()) {
-            let points = cost.waking.iter().filter(|[slept, _]| *slept > 0.0);
-            let points: Vec<String> = points.map(|[slept, us]| format!("{slept}: {us:.0}")).collect();
-            let [data, hit] = [Some(cost.data_waking.unwrap_or(1.0)), hit].map(times);
-            let _ = writeln!(rows, "| {kind} | {role} | {} | {data} | {hit} |", points.join(", "));
+        let mut row = |role: &str, what: &str, points: &[[f64; 2]]| {
+            let points = points.iter().filter(|[slept, _]| *slept > 0.0);
+            let points: Vec<String> = points.map(|[slept, us]| format!("{slept:.2}: {us:.0}")).collect();
+            if !points.is_empty() {
+                let _ = writeln!(rows, "| {kind} | {role} | {what} | {} |", points.join(", "));
+            }
+        };
+        for (role, cost) in &roles {
+            row(role, "Interest", &cost.waking);
+            row(role, "Data", &cost.data_waking);
         }
+        row("between neighbours", "answered from the cache", &cost.cache_hit_waking);
     }
     if !rows.is_empty() {
-        page.push_str("\nWhat a packet costs on top that finds it asleep:\n\n");
         page.push_str(
-            "| link | the forwarder | milliseconds asleep: µs for an Interest | Data | answered from the cache |\n",
+            "\nWhat a packet costs on top that finds it asleep, Data with 4,096 bytes of content:\n\n",
         );
-        page.push_str("|---|---|---|---:|---:|\n");
+        page.push_str("| link | the forwarder | packet | milliseconds asleep: µs |\n|---|---|---|---|\n");
         page.push_str(&rows);
     }
 }
@@ -229,9 +240,13 @@ mod tests {
         assert!(
             without.contains("| udp | of a consumer | 2.0 µs | 9.0 µs |") && !without.contains("asleep:")
         );
-        let with = page("waking = [[0.0, 0.0], [1.25, 60.0]]\ndata_waking = 0.5\ncache_hit_waking = 0.75\n");
-        assert!(with.contains("| udp | between neighbours | 1.25: 60 | 0.50 times | 0.75 times |"), "{with}");
-        assert!(with.contains("| udp | of a producer | 1.25: 60 | 0.50 times | – |"), "{with}");
+        let with = page(
+            "waking = [[0.0, 0.0], [1.25, 60.0]]\ndata_waking = [[1.2, 30.0], [9.8, 40.0]]\n\
+             cache_hit_waking = [[1.2, 45.0]]\n",
+        );
+        assert!(with.contains("| udp | between neighbours | Interest | 1.25: 60 |"), "{with}");
+        assert!(with.contains("| udp | of a producer | Data | 1.20: 30, 9.80: 40 |"), "{with}");
+        assert!(with.contains("| udp | between neighbours | answered from the cache | 1.20: 45 |"), "{with}");
     }
 
     #[test]

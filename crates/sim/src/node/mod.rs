@@ -1,6 +1,7 @@
 //! A node: an engine, what its faces lead to, and its clocks.
 
 pub(crate) mod clock;
+pub(crate) mod cpu_share;
 pub(crate) mod processor;
 pub(crate) mod waking;
 

@@ -7,10 +7,11 @@ use packet::time::{Duration, Instant};
 
 use crate::arena::{LinkId, PacketId};
 use crate::events::queue::Turn;
+use crate::node::cpu_share::{CpuShare, Progress, Standstill, UsedQuota};
 use crate::node::waking::{KindWaking, Waking};
 use engine::FaceId;
 
-/// Times for packets of each kind, at full capacity.
+/// Times for packets of each kind, with all of a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindTimes {
     /// For an Interest.
@@ -66,34 +67,33 @@ pub struct FaceTimes {
     pub arriving_asleep: KindWaking,
     /// The same when they leave, of those that had found it asleep when they came.
     pub leaving_asleep: KindWaking,
+    /// How long it takes from when they come until a processor that sleeps begins with them. It has nothing
+    /// to do meanwhile.
+    pub latency: Duration,
 }
 
 /// How long a node takes for packets, and how many may wait for it. Applications on the node pass through the
 /// same processor as links do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessorConfig {
-    /// For an Interest, at full capacity.
+    /// For an Interest, with all of a core.
     pub interest_time: Duration,
-    /// For Data, at full capacity.
+    /// For Data, with all of a core.
     pub data_time: Duration,
-    /// For a Nack, at full capacity.
+    /// For a Nack, with all of a core.
     pub nack_time: Duration,
     /// What packets take that come or leave by these links, in place of the times above.
     pub links: Vec<(LinkId, FaceTimes)>,
     /// What packets take that come from applications on the node or go to them, in place of the times above.
     pub applications: Option<FaceTimes>,
-    /// What an Interest takes on top that the node's content store answers, at full capacity.
+    /// What an Interest takes on top that the node's content store answers, with all of a core.
     pub answer_time: Duration,
     /// What it takes besides if it had found the processor asleep.
     pub answer_asleep: Waking,
-    /// If the node has a share of a core only, how that is kept. `capacity` says how large it is; this says
-    /// when it is woken up for the next part of its work.
-    pub quota: Option<CpuQuota>,
     /// Packets that may wait; later ones are dropped.
     pub max_waiting: u32,
-    /// From when on how much capacity is there, in thousandths of the full one, in order of time. Before the
-    /// first entry it is full.
-    pub capacity: Vec<(Instant, u32)>,
+    /// How much of a core it has.
+    pub share: CpuShare,
 }
 
 impl ProcessorConfig {
@@ -107,28 +107,9 @@ impl ProcessorConfig {
             applications: None,
             answer_time: Duration::ZERO,
             answer_asleep: Waking::NOTHING,
-            quota: None,
             max_waiting: 1000,
-            capacity: Vec::new(),
+            share: CpuShare::WHOLE,
         }
-    }
-}
-
-/// How a share of a processor is kept: for a part of each period it has all of a core, and for the rest of it
-/// nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuQuota {
-    /// From one refill of the quota to the next.
-    pub period: Duration,
-    /// How long it has nothing in each: so long it has slept when the next period begins, although it was at
-    /// work.
-    pub throttled: Duration,
-}
-
-impl CpuQuota {
-    /// The number of the period that an instant is in.
-    fn period_number(self, at: Instant) -> u64 {
-        at.as_nanos() / self.period.as_nanos().max(1)
     }
 }
 
@@ -167,10 +148,13 @@ pub(crate) struct Admitted {
 #[derive(Debug)]
 pub(crate) struct Processor {
     config: ProcessorConfig,
+    used: UsedQuota,
     busy_until: Instant,
     /// Since when it has been at work without a pause for what has come, and when it is done with that.
     awake_since: Instant,
     awake_until: Instant,
+    /// Until when it was at work before, if it stood still in the middle of it.
+    worked_until: Instant,
     last: LastWork,
     pub(crate) waiting: VecDeque<QueuedPacket>,
     /// How long it had slept when the packet came that the node looks at now.
@@ -183,9 +167,11 @@ impl Processor {
     pub(crate) fn new(config: ProcessorConfig) -> Self {
         Processor {
             config,
+            used: UsedQuota::default(),
             busy_until: Instant::ZERO,
             awake_since: Instant::ZERO,
             awake_until: Instant::ZERO,
+            worked_until: Instant::NEVER,
             last: LastWork::default(),
             waiting: VecDeque::new(),
             slept: None,
@@ -200,33 +186,42 @@ impl Processor {
             self.dropped += 1;
             return None;
         }
-        let slept = self.slept_for(now, kind);
+        let (begun, slept) = self.begin(now, by, kind);
         let ProcessorConfig { interest_time, data_time, nack_time, .. } = self.config;
         let by_kind = KindTimes { interest: interest_time, data: data_time, nack: nack_time };
         let work = match self.times(by) {
             Some(times) => times.arriving.of(kind) + times.arriving_asleep.after(kind, slept),
             None => by_kind.of(kind),
         };
-        let begun = self.busy_until.max(now);
-        let done = self.charge(now, work);
-        self.awake_until = done;
+        let done = self.charge(begun, work);
+        // Also work that takes no time begins after the wait for it.
+        (self.busy_until, self.awake_until) = (done, done);
         *self.last.of(kind) = Work { begun, done };
         Some(Admitted { done, slept })
     }
 
-    /// How long it has slept for a packet of this kind that comes now; nothing if it is at work, and has been
-    /// for such a packet since it woke up and since its period began.
-    fn slept_for(&mut self, now: Instant, kind: PacketKind) -> Option<Duration> {
+    /// When it begins with a packet that comes now, and how long it has slept for such a packet then; nothing
+    /// if it is at work, and has been for one of the same kind since it woke up.
+    fn begin(&mut self, now: Instant, by: Use, kind: PacketKind) -> (Instant, Option<Duration>) {
+        let comes_asleep = now >= self.awake_until;
+        let is_idle = comes_asleep && now >= self.busy_until;
+        let latency = self.times(by).filter(|_| is_idle).map_or(Duration::ZERO, |times| times.latency);
+        let ready = self.busy_until.max(now + latency);
+        let begun = self.config.share.starts(self.used, ready);
+        if begun > ready {
+            self.stand_still(Standstill { from: ready, until: begun });
+        } else if comes_asleep && now + latency >= self.awake_since {
+            (self.awake_since, self.worked_until) = (now + latency, Instant::NEVER);
+        }
         let last = *self.last.of(kind);
-        if now >= self.awake_until {
-            self.awake_since = now;
-        }
-        if now >= self.awake_until || last.begun < self.awake_since {
-            return Some(now.saturating_since(last.done));
-        }
-        let quota = self.config.quota?;
-        let begins = self.busy_until.max(now);
-        (quota.period_number(begins) > quota.period_number(last.begun)).then_some(quota.throttled)
+        let slept = (comes_asleep || last.begun < self.awake_since)
+            .then(|| self.awake_since.max(now).saturating_since(last.done.min(self.worked_until)));
+        (begun, slept)
+    }
+
+    /// Its quota is used up in the middle of its work: whatever comes next has to wake it up.
+    fn stand_still(&mut self, standstill: Standstill) {
+        (self.worked_until, self.awake_since) = (standstill.from, standstill.until);
     }
 
     /// Takes the packet whose work is done at this turn, for the node to look at;
@@ -246,6 +241,7 @@ impl Processor {
     /// Forgets all work, as a process that is started anew does; gives the packets that waited.
     pub(crate) fn restart(&mut self, now: Instant) -> VecDeque<QueuedPacket> {
         (self.busy_until, self.awake_since, self.awake_until) = (now, now, now);
+        self.worked_until = Instant::NEVER;
         self.last = LastWork::default();
         self.slept = None;
         std::mem::take(&mut self.waiting)
@@ -282,59 +278,23 @@ impl Processor {
             return self.busy_until.max(now);
         }
         let begins = self.busy_until.max(now);
-        let done = self.done(begins, work);
-        self.busy += done.saturating_since(begins);
+        let Progress { done, stood_still } = self.config.share.done(&mut self.used, begins, work);
+        if let Some(standstill) = stood_still {
+            self.stand_still(standstill);
+        }
+        self.busy += match self.config.share {
+            CpuShare::Slowed(_) => done.saturating_since(begins),
+            CpuShare::Quotas(_) => work,
+        };
         self.busy_until = done;
         done
-    }
-
-    /// When `work` that begins at `begins` is done, while the capacity changes.
-    fn done(&self, begins: Instant, work: Duration) -> Instant {
-        let mut at = begins;
-        let mut left = u128::from(work.as_nanos()) * 1000;
-        let mut thousandths = 1000u128;
-        for &(from, capacity) in &self.config.capacity {
-            if from > at {
-                let span = u128::from(from.saturating_since(at).as_nanos());
-                if span * thousandths >= left {
-                    break;
-                }
-                left -= span * thousandths;
-                at = from;
-            }
-            thousandths = capacity.into();
-        }
-        match left.checked_div(thousandths) {
-            _ if left == 0 => at,
-            None => Instant::NEVER,
-            Some(_) => {
-                at + Duration::from_nanos(u64::try_from(left.div_ceil(thousandths)).unwrap_or(u64::MAX))
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn work_takes_longer_when_there_is_less_capacity() {
-        let config = ProcessorConfig {
-            capacity: vec![
-                (Instant::from_millis(10), 500),
-                (Instant::from_millis(20), 0),
-                (Instant::from_millis(30), 2000),
-            ],
-            ..ProcessorConfig::uniform(Duration::from_millis(4))
-        };
-        let processor = Processor::new(config);
-        let done = |at| processor.done(Instant::from_millis(at), Duration::from_millis(4)).as_nanos() / 1000;
-        assert_eq!(done(0), 4_000);
-        assert_eq!(done(8), 14_000, "half in 2 ms, the other half at half speed");
-        assert_eq!(done(18), 31_500, "a quarter in 2 ms, nothing for 10 ms, the rest at double speed");
-        assert_eq!(done(40), 42_000);
-    }
+    use crate::node::cpu_share::CpuQuota;
 
     #[test]
     fn who_finds_the_queue_full_is_dropped() {
@@ -490,6 +450,21 @@ mod tests {
     }
 
     #[test]
+    fn who_finds_it_asleep_waits_until_it_begins_and_who_comes_meanwhile_is_done_with_him() {
+        let mut processor = sleeper();
+        processor.config.links[0].1.latency = Duration::from_micros(200);
+        let mut done = |micros: u64| {
+            let now = Instant::from_nanos(micros * 1000);
+            let admitted = processor.admit(now, Use::Link(LinkId(7)), PacketKind::Interest);
+            admitted.map(|admitted| admitted.done.as_nanos() / 1000)
+        };
+        assert_eq!(done(4_800), Some(5_060), "it begins at 5,000 and has slept for 5 ms");
+        assert_eq!(done(4_900), Some(5_070), "it has no more to wait for than the other");
+        assert_eq!(done(5_069), Some(5_080), "it is at work");
+        assert_eq!(processor.busy, Duration::from_micros(80), "waiting is no work");
+    }
+
+    #[test]
     fn a_processor_that_was_restarted_has_nothing_to_do_and_is_asleep() {
         let mut processor = sleeper();
         let interest = PacketKind::Interest;
@@ -501,20 +476,52 @@ mod tests {
     }
 
     #[test]
-    fn a_share_with_a_quota_is_woken_up_in_each_period_for_each_kind() {
-        let quota = CpuQuota { period: Duration::from_millis(100), throttled: Duration::from_millis(9) };
-        let config =
-            ProcessorConfig { quota: Some(quota), capacity: vec![(Instant::ZERO, 10)], ..sleeper().config };
-        let mut processor = Processor::new(config);
-        // At a hundredth of a core 10 us take 1 ms. All come at once, and wait for each other.
-        let mut takes = |kind| takes(&mut processor, 0, kind);
-        assert_eq!([(); 100].map(|()| takes(PacketKind::Interest)), [1_000; 100], "to the period's end");
-        assert_eq!(takes(PacketKind::Interest), 10_000, "in the second, after 9 ms of nothing");
-        assert_eq!(takes(PacketKind::Data), 10_000, "the first in this period");
-        assert_eq!(takes(PacketKind::Data), 1_000, "the second");
-        assert_eq!(takes(PacketKind::Interest), 1_000, "both have come in this period");
-        let mut awake = Processor::new(ProcessorConfig { quota: None, ..processor.config });
+    fn work_that_straddles_a_standstill_leaves_waking_it_up_to_the_next() {
+        let quota = CpuQuota { period: Duration::from_millis(10), runtime: Duration::from_micros(305) };
+        let share = CpuShare::Quotas(vec![(Instant::ZERO, Some(quota))]);
+        let mut processor = Processor::new(ProcessorConfig { share, ..sleeper().config });
+        let mut takes =
+            || (takes(&mut processor, 0, PacketKind::Interest), processor.busy_until.as_nanos() / 1000);
+        let first = [(); 31].map(|()| takes());
+        assert_eq!((first.map(|(work, _)| work), first[30].1), ([10; 31], 10_005));
+        assert_eq!(takes().0, 106, "it stood still from 0.305 to 10 ms");
+        assert_eq!([takes().0, takes().0], [10, 10], "only the first");
+    }
+
+    #[test]
+    fn work_that_takes_no_time_waits_for_the_processor_like_all_other_and_stays_in_order() {
+        let mut processor = sleeper();
+        let nothing = FaceTimes { latency: Duration::from_micros(200), ..FaceTimes::default() };
+        processor.config.links[0].1 = nothing;
+        let mut done = |micros: u64| {
+            let now = Instant::from_nanos(micros * 1000);
+            let admitted = processor.admit(now, Use::Link(LinkId(7)), PacketKind::Interest);
+            admitted.map(|admitted| admitted.done.as_nanos() / 1000)
+        };
+        assert_eq!([done(1_000), done(1_010), done(1_190)], [Some(1_200); 3]);
+        assert_eq!(done(1_300), Some(1_500));
+    }
+
+    #[test]
+    fn a_share_with_a_quota_is_woken_up_for_each_kind_where_it_has_stood_still() {
+        let quota = CpuQuota { period: Duration::from_millis(10), runtime: Duration::from_micros(100) };
+        let share = CpuShare::Quotas(vec![(Instant::ZERO, Some(quota))]);
+        let mut processor = Processor::new(ProcessorConfig { share, ..sleeper().config });
+        // All come at once, and wait for each other.
+        let mut takes = |kind| (takes(&mut processor, 0, kind), processor.busy_until.as_nanos() / 1000);
+        let interests = [(); 10].map(|()| takes(PacketKind::Interest));
+        assert_eq!(interests.map(|(work, _)| work), [10; 10], "the quota of the first period");
+        assert_eq!(interests[9].1, 100);
+        assert_eq!(takes(PacketKind::Interest), (109, 20_009), "it stood still from 0.1 to 10 ms");
+        assert_eq!(
+            takes(PacketKind::Interest),
+            (109, 30_018),
+            "and from 10.1 to 20 ms, in the middle of one"
+        );
+        assert_eq!(takes(PacketKind::Data), (110, 40_028), "none has come so far");
+        assert_eq!(takes(PacketKind::Data), (109, 50_037));
+        let mut awake = sleeper();
         let mut takes = |kind| self::takes(&mut awake, 0, kind);
-        assert_eq!([(); 30].map(|()| takes(PacketKind::Data)), [1_000; 30], "a whole core stays awake");
+        assert_eq!([(); 30].map(|()| takes(PacketKind::Data)), [10; 30], "a whole core stays awake");
     }
 }

@@ -18,7 +18,8 @@ use crate::link::{CoDel, Faults, LinkConfig, Queue};
 use crate::network::Network;
 use crate::network::cores::Cores;
 use crate::node::clock::Clock;
-use crate::node::processor::{CpuQuota, FaceTimes, KindTimes, ProcessorConfig};
+use crate::node::cpu_share::{CpuQuota, CpuShare};
+use crate::node::processor::{FaceTimes, KindTimes, ProcessorConfig};
 use crate::node::waking::{KindWaking, Waking};
 use crate::swarm;
 use crate::trace::TraceConfig;
@@ -105,17 +106,18 @@ fn in_disorder(network: &mut Network) -> Result<(), SimError> {
 fn sleeping_processor() -> ProcessorConfig {
     let micros = Duration::from_micros;
     let waking = Waking::new([(Duration::ZERO, Duration::ZERO), (micros(3_000), micros(40))]);
+    let quota = CpuQuota { period: micros(2_000), runtime: micros(1_000) };
     let times = FaceTimes {
         arriving: KindTimes { interest: micros(90), data: micros(60), nack: micros(90) },
         leaving: KindTimes { interest: micros(5), data: micros(7), nack: micros(5) },
         arriving_asleep: KindWaking { interest: waking.clone(), data: waking.clone(), nack: waking.clone() },
         leaving_asleep: KindWaking { interest: waking.clone(), data: waking.clone(), nack: waking.clone() },
+        latency: micros(30),
     };
     ProcessorConfig {
         applications: Some(times),
         answer_asleep: waking,
-        quota: Some(CpuQuota { period: micros(2_000), throttled: micros(1_000) }),
-        capacity: vec![(Instant::ZERO, 500)],
+        share: CpuShare::Quotas(vec![(Instant::ZERO, Some(quota))]),
         ..ProcessorConfig::uniform(micros(20))
     }
 }

@@ -25,16 +25,21 @@ fn shortest_period_us(cores: f64) -> u64 {
 /// Over which period a share is kept, in nanoseconds: the one that is given, or the shortest.
 #[must_use]
 pub fn period_ns(cores: f64, given_ns: Option<u64>) -> u64 {
-    given_ns.unwrap_or_else(|| shortest_period_us(cores) * 1000)
+    let given_us = given_ns.map(|ns| (ns / 1000).clamp(MIN_US, MAX_US));
+    given_us.unwrap_or_else(|| shortest_period_us(cores)) * 1000
+}
+
+/// How long a forwarder with a share may run in each period, in nanoseconds: no less than the kernel grants.
+#[must_use]
+pub fn quota_ns(cores: f64, given_ns: Option<u64>) -> u64 {
+    ((period_ns(cores, given_ns) as f64 * cores).round() as u64).max(MIN_US * 1000)
 }
 
 /// For how long a forwarder with a share stands still at a time, in nanoseconds; nothing for a whole core and
 /// more.
 #[must_use]
-pub fn standstill_ns(cores: f64, period_ns: Option<u64>) -> u64 {
-    let period_ns = self::period_ns(cores, period_ns);
-    let used = (period_ns as f64 * cores.min(1.0)) as u64;
-    period_ns - used.min(period_ns)
+pub fn standstill_ns(cores: f64, given_ns: Option<u64>) -> u64 {
+    period_ns(cores, given_ns).saturating_sub(quota_ns(cores, given_ns))
 }
 
 /// Which interface the kernel offers for a controller.
@@ -178,9 +183,8 @@ impl Group {
     /// When the kernel refuses.
     pub fn limit_processor(&self, cores: Option<f64>, period_ns: Option<u64>) -> io::Result<()> {
         let Some((version, path)) = &self.processor else { return Ok(()) };
-        let given_us = period_ns.map(|ns| (ns / 1000).clamp(MIN_US, MAX_US));
-        let period_us = given_us.unwrap_or_else(|| shortest_period_us(cores.unwrap_or(1.0)));
-        let quota = cores.map(|cores| ((cores * period_us as f64).round() as u64).max(MIN_US));
+        let period_us = self::period_ns(cores.unwrap_or(1.0), period_ns) / 1000;
+        let quota = cores.map(|cores| quota_ns(cores, period_ns) / 1000);
         match version {
             Version::V2 => {
                 let quota = quota.map_or_else(|| "max".to_owned(), |quota| quota.to_string());
@@ -320,6 +324,7 @@ mod tests {
         let still_ms = |cores, period| (standstill_ns(cores, period) as f64 / 1e5).round() / 10.0;
         assert_eq!((still_ms(0.25, None), still_ms(0.038, None)), (3.0, 25.3));
         assert_eq!((still_ms(0.038, Some(100_000_000)), still_ms(2.0, None)), (96.2, 0.0));
+        assert_eq!(still_ms(0.0625, Some(2_000_000)), 1.0, "no quota is shorter than a millisecond");
     }
 
     #[test]

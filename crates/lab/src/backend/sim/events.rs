@@ -1,6 +1,6 @@
 //! What happens to the network at some moments.
 
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 use sim::LinkConfig;
 
 use super::network::Built;
@@ -25,11 +25,12 @@ pub(super) fn plan(built: &mut Built, plan: &Plan) {
             }
             Change::LinkChange { link: place, rate_bps, delay_ns, loss } => {
                 let Some(planned) = plan.links.get(place).cloned() else { continue };
+                let held = delay_ns.map(|delay_ns| super::processor::held(plan, &planned, delay_ns));
                 let change = move |config: &mut LinkConfig| {
                     config.rate_bits_per_second = rate_bps.or(config.rate_bits_per_second);
                     let now = LinkPlan { rate_bps: config.rate_bits_per_second, ..planned.clone() };
                     config.bucket_bytes = super::network::bucket_bytes(&now);
-                    config.delay = delay_ns.map_or(config.delay, Duration::from_nanos);
+                    config.delay = held.unwrap_or(config.delay);
                     config.impairment.loss = loss.unwrap_or(config.impairment.loss);
                 };
                 if let Some(link) = link(place) {

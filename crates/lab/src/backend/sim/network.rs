@@ -2,18 +2,14 @@
 
 use engine::{FaceConfig, RateLimit, SharingConfig};
 use packet::Dialect;
-use packet::time::{Duration, Instant};
-use sim::{
-    Clock, CoDel, CoDelAction, CpuQuota, FaceTimes, KindTimes, KindWaking, LinkConfig, LinkId, Network,
-    NodeId, ProcessorConfig, Queue, Waking,
-};
+use packet::time::Duration;
+use sim::{Clock, CoDel, CoDelAction, LinkConfig, LinkId, Network, NodeId, Queue};
 
 use super::error::SimulationError;
-use crate::backend::machine::cgroup::{period_ns, standstill_ns};
+use super::processor::{held, processor};
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
-    Activity, ClockPlan, IndexVec, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
-    UseCosts, WakingCurve,
+    ClockPlan, IndexVec, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
 };
 use crate::order::Simultaneous;
 
@@ -66,7 +62,7 @@ pub(super) fn build(plan: &Plan, seed: u64, order: Simultaneous) -> Result<Built
     let mut links = IndexVec::default();
     for link in &plan.links {
         let ends: Vec<NodeId> = link.ends().filter_map(|end| nodes.get(end).copied()).collect();
-        links.push(network.connect_all(&ends, &self::link(link, plan.dialect)?)?);
+        links.push(network.connect_all(&ends, &self::link(link, plan)?)?);
     }
     for ((index, node), id) in plan.nodes.indexed().zip(&nodes) {
         if let Some(processor) = processor(plan, index, node, &links) {
@@ -125,79 +121,6 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
     Ok(())
 }
 
-/// The processor of a node: its service time, its share, and what competing loads leave of it and when. One
-/// whose work takes no time needs none.
-fn processor(
-    plan: &Plan,
-    index: NodeIndex,
-    node: &NodePlan,
-    links: &IndexVec<LinkIndex, LinkId>,
-) -> Option<ProcessorConfig> {
-    if node.costs.is_none() && node.service_time_ns == 0 && node.data_service_time_ns == 0 {
-        return None;
-    }
-    let share = node.cpu.unwrap_or(1.0).min(1.0);
-    let thousandths = |part: f64| ((share * part * 1000.0).round() as u32).max(1);
-    let mut capacity = vec![(Instant::ZERO, thousandths(1.0))];
-    capacity.extend(node.capacity.iter().map(|(at, part)| (Instant::from_nanos(*at), thousandths(*part))));
-    for workload in plan.workloads.iter().filter(|workload| workload.at == index) {
-        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
-        let mut at = workload.start_ns;
-        while at < plan.schedule.duration_ns {
-            capacity.push((Instant::from_nanos(at), thousandths(1.0 - cpu)));
-            capacity.push((Instant::from_nanos(at + busy_ns), thousandths(1.0)));
-            at += (busy_ns + idle_ns).max(1_000_000);
-        }
-    }
-    capacity.sort_by_key(|(at, _)| *at);
-    let config = ProcessorConfig {
-        max_waiting: node.service_queue,
-        capacity,
-        data_time: Duration::from_nanos(node.data_service_time_ns),
-        ..ProcessorConfig::uniform(Duration::from_nanos(node.service_time_ns))
-    };
-    let Some(costs) = &node.costs else { return Some(config) };
-    let of_links = costs.links.iter().filter_map(|(link, costs)| Some((*links.get(*link)?, times(costs))));
-    Some(ProcessorConfig {
-        links: of_links.collect(),
-        applications: Some(times(&costs.applications)),
-        answer_time: Duration::from_nanos(costs.answer_ns),
-        answer_asleep: waking(&costs.answer_asleep),
-        quota: (share < 1.0).then(|| quota(share, node.cpu_period_ns)),
-        ..config
-    })
-}
-
-/// How the kernel keeps a share of a processor: by a quota in each period.
-fn quota(share: f64, given_ns: Option<u64>) -> CpuQuota {
-    let [period, throttled] = [period_ns, standstill_ns].map(|of| Duration::from_nanos(of(share, given_ns)));
-    CpuQuota { period, throttled }
-}
-
-fn waking(curve: &[[u64; 2]]) -> Waking {
-    Waking::new(
-        curve.iter().map(|[slept, takes]| (Duration::from_nanos(*slept), Duration::from_nanos(*takes))),
-    )
-}
-
-/// A Nack is an Interest that is on its way back.
-fn times(costs: &UseCosts) -> FaceTimes {
-    let kinds = |[interest, data]: [u64; 2]| {
-        let [interest, data] = [interest, data].map(Duration::from_nanos);
-        KindTimes { interest, data, nack: interest }
-    };
-    let asleep = |[interest, data]: &[WakingCurve; 2]| {
-        let [interest, data] = [interest, data].map(|curve| waking(curve));
-        KindWaking { nack: interest.clone(), interest, data }
-    };
-    FaceTimes {
-        arriving: kinds(costs.arriving_ns),
-        leaving: kinds(costs.leaving_ns),
-        arriving_asleep: asleep(&costs.arriving_asleep),
-        leaving_asleep: asleep(&costs.leaving_asleep),
-    }
-}
-
 fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(), SimulationError> {
     let clock = Clock {
         offset: Duration::from_nanos(plan.offset_ns),
@@ -211,7 +134,7 @@ fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(),
     Ok(())
 }
 
-fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError> {
+fn link(link: &LinkPlan, plan: &Plan) -> Result<LinkConfig, SimulationError> {
     let SimulatedLink { rate_control, frames, reliable, .. } = &link.simulated;
     let control = rate_control
         .as_ref()
@@ -224,14 +147,14 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
         rate_control: control.transpose()?,
         ..LinkConfig::ideal()
     }
-    .delay(Duration::from_nanos(link.delay_ns))
+    .delay(held(plan, link, link.delay_ns))
     .queue(queue(link))
     .loss(link.loss);
     config.impairment.duplicate = link.simulated.duplicate;
     config.impairment.reorder = link.simulated.reorder;
     config.impairment.reorder_delay = Duration::from_nanos(link.simulated.reorder_delay_ns);
     config.impairment.jitter = Duration::from_nanos(link.simulated.jitter_ns);
-    config.face.dialect = dialect;
+    config.face.dialect = plan.dialect;
     config.face.sharing = link.is_sharing().then_some(SharingConfig::LOCAL);
     match &link.ndnlp1 {
         Some(ndnlp1) => Ok(config.framed(ndnlp1.config())),
@@ -241,7 +164,7 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
             parity: link.is_sharing().then(::link::v2::ParityConfig::default),
             ..::link::v2::Config::default()
         })),
-        None if link.is_sharing() && dialect == Dialect::Ndn && config.queue.codel.is_none() => {
+        None if link.is_sharing() && plan.dialect == Dialect::Ndn && config.queue.codel.is_none() => {
             Ok(config.framed(multicast_service()))
         }
         None => Ok(config),
@@ -299,15 +222,5 @@ mod tests {
         }
         let usual = (1 << 20, 64 << 20);
         assert_eq!(stores, [usual, (70, 3 << 20), usual]);
-    }
-
-    #[test]
-    fn a_quota_is_what_the_kernel_gives_for_a_share() {
-        let millis = |share, given_ns| {
-            let CpuQuota { period, throttled } = quota(share, given_ns);
-            [period, throttled].map(Duration::as_millis)
-        };
-        assert_eq!([millis(0.5, None), millis(0.05, None)], [[2, 1], [20, 19]]);
-        assert_eq!(millis(0.25, Some(100_000_000)), [100, 75]);
     }
 }

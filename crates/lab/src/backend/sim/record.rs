@@ -11,8 +11,9 @@ use sim::trace::PacketRecord;
 use sim::{EndId, LinkId, OccupancyKnot};
 
 use super::network::{Built, overhead_bytes};
+use super::processor::{idle_percent, left_for_packets, part_of_a_core};
 use crate::analysis::{LinkHistory, Origins, Repetition, TRAFFIC_COLUMNS, Table};
-use crate::experiment::plan::{Activity, IndexVec, LinkIndex, NodeIndex, Plan, TracePlan};
+use crate::experiment::plan::{IndexVec, LinkIndex, NodeIndex, Plan, TracePlan};
 use crate::memory_files;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Carried, Load, LogOf};
@@ -25,26 +26,6 @@ struct EarlierSample {
     waiting_ns: u64,
     received: u64,
     sent: u64,
-}
-
-/// What a node's processor can do at a moment, as a part of a core: its share, what of that it has then, and
-/// what a competing load leaves of it.
-fn part_of_a_core(plan: &Plan, index: NodeIndex, at_ns: u64) -> f64 {
-    let node = plan.nodes.get(index);
-    let steps = node.map_or(&[][..], |node| &node.capacity);
-    let capacity = steps.iter().rev().find(|(from_ns, _)| *from_ns <= at_ns).map_or(1.0, |(_, part)| *part);
-    let share = node.and_then(|node| node.cpu).unwrap_or(1.0).min(1.0) * capacity;
-    let left = plan.workloads.iter().filter(|workload| workload.at == index).filter_map(|workload| {
-        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return None };
-        let since_ns = at_ns.checked_sub(workload.start_ns)?;
-        (since_ns % (busy_ns + idle_ns).max(1) < busy_ns).then_some(1.0 - cpu)
-    });
-    left.fold(share, |share, left| share * left)
-}
-
-/// What a node's forwarder takes without packets, as a profile says it.
-fn idle_percent(plan: &Plan, node: NodeIndex) -> f64 {
-    plan.nodes.get(node).and_then(|node| node.costs.as_ref()).map_or(0.0, |costs| costs.idle_percent)
 }
 
 /// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges
@@ -164,10 +145,15 @@ impl Recorder {
             // The simulator books the work of a packet when it comes; here it counts when it is done.
             let given_ns = busy_ns.saturating_sub(before.busy_ns) + before.waiting_ns;
             let passed_ns = now_ns.saturating_sub(before.at_ns);
-            let done_ns = given_ns.min(passed_ns);
-            let busy = done_ns as f64 / passed_ns.max(1) as f64 * 100.0;
             let part = part_of_a_core(plan, index, now_ns.saturating_sub(passed_ns / 2));
-            let cpu = (busy * part + idle_percent(plan, index)).min(100.0 * part);
+            // Work by a profile is booked in the time of a core, other work in that of the share.
+            let is_by_profile = plan.nodes.get(index).is_some_and(|node| node.costs.is_some());
+            let idle = idle_percent(plan, index);
+            let free = left_for_packets(part, idle);
+            let room_ns = if is_by_profile { (passed_ns as f64 * free) as u64 } else { passed_ns };
+            let done_ns = given_ns.min(room_ns);
+            let busy = done_ns as f64 / room_ns.max(1) as f64 * 100.0;
+            let cpu = (busy * free + idle).min(100.0 * part);
             let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
             let packets: PacketCounts = faces.map(|face| face.packets).sum();
             let sent = counters.interests_sent;
@@ -314,15 +300,13 @@ fn carried(engine: &Engine) -> Carried {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::experiment::Experiment;
 
     const TEXT: &str = "title = 't'
 duration = '10 s'
 [node]
-a = { cpu = '50 %' }
+a = {}
 b = {}
 [link]
 a-b = { kind = 'tcp' }
@@ -330,12 +314,6 @@ a-b = { kind = 'tcp' }
 prefix = '/c'
 at = 'b'
 size = '1 kB'
-[load.l]
-at = 'a'
-cpu = '90 %'
-busy = '1 s'
-idle = '2 s'
-start = '1 s'
 ";
 
     fn plan(text: &str) -> Plan {
@@ -350,26 +328,5 @@ start = '1 s'
             let plan = plan(&TEXT.replace("'tcp'", &format!("'{kind}'")));
             assert_eq!(below(&plan, LinkIndex(0)), headers, "{kind}");
         }
-    }
-
-    #[test]
-    fn a_competing_load_takes_from_a_share_while_it_is_busy() {
-        let plan = plan(TEXT);
-        let at = |seconds: f64| {
-            part_of_a_core(&plan, NodeIndex(0), Duration::from_secs_f64(seconds).as_nanos() as u64)
-        };
-        assert_eq!((at(0.5), at(2.5), part_of_a_core(&plan, NodeIndex(1), 0)), (0.5, 0.5, 1.0));
-        for busy in [1.0, 1.9, 4.5, 7.2] {
-            assert!((at(busy) - 0.05).abs() < 1e-12, "{busy} s: {}", at(busy));
-        }
-    }
-
-    #[test]
-    fn a_node_has_the_part_of_its_share_that_its_capacity_leaves_it() {
-        let steps =
-            "cpu = '50 %', capacity = [{ at = '2 s', part = '20 %' }, { at = '3 s', part = '100 %' }]";
-        let plan = plan(&TEXT.replace("cpu = '50 %'", steps));
-        let at = |seconds: u64| part_of_a_core(&plan, NodeIndex(0), seconds * 1_000_000_000);
-        assert_eq!([at(0), at(2), at(3)], [0.5, 0.1, 0.5]);
     }
 }

@@ -11,7 +11,7 @@ use super::consumers::{self, PlacedConsumer};
 use super::error::SimulationError;
 use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
-use super::{counted, events, loads, registrar, trace};
+use super::{counted, events, registrar, trace};
 use crate::agent::Job;
 use crate::analysis::{NETWORK_FILE, NetworkCounts};
 use crate::experiment::Plan;
@@ -82,7 +82,7 @@ impl World {
     fn new(order: &Order, folder: &Path, mut observe: impl FnMut(&Event)) -> Result<Self, SimulationError> {
         let plan = &order.plan;
         observe(&step("network"));
-        let mut built = build(&loads::among_capacities(plan), order.seed, order.simultaneous)?;
+        let mut built = build(plan, order.seed, order.simultaneous)?;
         built.network.set_cores(order.cores);
         observe(&step("clients"));
         let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.schedule.duration_ns))?;

@@ -158,11 +158,10 @@ tables! {
     /// A node: one forwarder in a network namespace of its own, or in virtual time.
     Node as "node" {
         /// The share of one processor core that the forwarder gets. In virtual time it slows the node's
-        /// service down.
+        /// service down; with a profile it is kept as the kernel keeps it.
         cpu: Option<Share> = "all it can get",
         /// The period over which the kernel enforces that share. A forwarder that has used its share up
-        /// stands still until the period ends. In virtual time, with a profile, packets pay for waking it up
-        /// once in each.
+        /// stands still until the period ends. In virtual time only with a profile.
         cpu_period: Option<Span> = "1 ms divided by the share, the shortest that the kernel can keep",
         /// The memory the forwarder may use.
         memory: Option<Size> = "all it can get",

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::LinkIndex;
-use crate::experiment::profile::{LinkCost, PacketCost, nanos};
+use crate::experiment::profile::{LinkCost, PacketCost, Profile, nanos, on_curve};
 
 /// What waking the forwarder up costs: pairs of how long it has slept and what it costs then, in nanoseconds.
 pub type WakingCurve = Vec<[u64; 2]>;
@@ -25,6 +25,13 @@ pub struct UseCosts {
     /// When they leave and had found it asleep, on top.
     #[serde(default, skip_serializing_if = "are_empty")]
     pub leaving_asleep: [WakingCurve; 2],
+    /// How long they wait until a forwarder that sleeps begins with them.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub latency_ns: u64,
+}
+
+fn is_nothing(span_ns: &u64) -> bool {
+    *span_ns == 0
 }
 
 fn are_empty(curves: &[WakingCurve; 2]) -> bool {
@@ -45,6 +52,9 @@ pub struct NodeCosts {
     pub answer_asleep: WakingCurve,
     /// What its forwarder takes without any packets, in percent of a core.
     pub idle_percent: f64,
+    /// How late its timers are.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub timer_ns: u64,
 }
 
 /// What an Interest and Data cost that come or leave by a link or by an application, in microseconds.
@@ -75,8 +85,9 @@ fn ways(cost: &LinkCost) -> [PacketCost; 3] {
 }
 
 /// For how long a forwarder may have slept, in milliseconds, where any of its curves has a point.
-fn sleeps(ways: &[PacketCost; 3]) -> Vec<f64> {
-    let mut sleeps: Vec<f64> = ways.iter().flat_map(|way| &way.waking).map(|[slept, _]| *slept).collect();
+fn sleeps(ways: &[PacketCost; 3], others: &[[f64; 2]]) -> Vec<f64> {
+    let curves = ways.iter().flat_map(|way| way.waking.iter().chain(&way.data_waking));
+    let mut sleeps: Vec<f64> = curves.chain(others).map(|[slept, _]| *slept).collect();
     sleeps.sort_by(f64::total_cmp);
     sleeps.dedup();
     sleeps
@@ -89,10 +100,11 @@ fn curve(points: impl Iterator<Item = (f64, f64)>) -> WakingCurve {
 /// A kind of link and the applications at its end, with Data of so much content.
 fn parts(cost: &LinkCost, content_bytes: u32) -> (UseCosts, UseCosts) {
     let ways = ways(cost);
+    let latency_ns = nanos(cost.latency_us.unwrap_or(0.0));
     let base = split(ways.each_ref().map(|way| [way.interest_us, way.data_with(content_bytes)]));
-    let asleep: Vec<(f64, Split)> = sleeps(&ways)
+    let asleep: Vec<(f64, Split)> = sleeps(&ways, &[])
         .into_iter()
-        .map(|slept| (slept, split(ways.each_ref().map(|way| way.waking_us(slept)))))
+        .map(|slept| (slept, split(ways.each_ref().map(|way| way.waking_us(slept, content_bytes)))))
         .collect();
     let curves = |of: fn(&Split) -> [f64; 2]| {
         [0, 1].map(|kind: usize| curve(asleep.iter().map(|(slept, split)| (*slept, of(split)[kind]))))
@@ -102,37 +114,36 @@ fn parts(cost: &LinkCost, content_bytes: u32) -> (UseCosts, UseCosts) {
         leaving_ns: base.link_leaving.map(nanos),
         arriving_asleep: curves(|split| split.link_arriving),
         leaving_asleep: curves(|split| split.link_leaving),
+        latency_ns,
     };
     let applications = UseCosts {
         arriving_ns: base.own_arriving.map(nanos),
         leaving_ns: base.own_leaving.map(nanos),
         arriving_asleep: curves(|split| split.own_arriving),
         leaving_asleep: curves(|split| split.own_leaving),
+        latency_ns,
     };
     (link, applications)
 }
 
 /// What waking up costs an Interest more that the content store answers than what it is charged when it
 /// comes, and its Data when they leave.
-fn answer_asleep(cost: &LinkCost) -> WakingCurve {
-    let Some(factor) = cost.cache_hit_waking else { return WakingCurve::new() };
+fn answer_asleep(cost: &LinkCost, content_bytes: u32) -> WakingCurve {
+    if cost.cache_hit_waking.is_empty() {
+        return WakingCurve::new();
+    }
     let ways = ways(cost);
     let more = |slept: f64| {
-        let waking = ways.each_ref().map(|way| way.waking_us(slept));
-        let hit = waking[0][0] * factor;
-        let charged = split(waking);
+        let charged = split(ways.each_ref().map(|way| way.waking_us(slept, content_bytes)));
+        let hit = on_curve(&cost.cache_hit_waking, slept);
         (slept, (hit - charged.link_arriving[0] - charged.link_leaving[1]).max(0.0))
     };
-    curve(sleeps(&ways).into_iter().map(more))
+    curve(sleeps(&ways, &cost.cache_hit_waking).into_iter().map(more))
 }
 
 impl NodeCosts {
     /// Of a node with these links, the first of them that which its applications' packets take.
-    pub(in super::super) fn of(
-        links: &[(LinkIndex, LinkCost)],
-        idle_percent: f64,
-        content_bytes: u32,
-    ) -> Option<Self> {
+    pub(crate) fn of(links: &[(LinkIndex, LinkCost)], profile: &Profile, content_bytes: u32) -> Option<Self> {
         let (_, first) = links.first()?;
         let (link, applications) = parts(first, content_bytes);
         let charged_us = |ns: u64| std::time::Duration::from_nanos(ns).as_secs_f64() * 1e6;
@@ -142,8 +153,9 @@ impl NodeCosts {
             links: links.iter().map(|(link, cost)| (*link, parts(cost, content_bytes).0)).collect(),
             applications,
             answer_ns: nanos(answer),
-            answer_asleep: answer_asleep(first),
-            idle_percent,
+            answer_asleep: answer_asleep(first, content_bytes),
+            idle_percent: profile.idle_percent,
+            timer_ns: nanos(profile.timer_us),
         })
     }
 }
@@ -151,6 +163,10 @@ impl NodeCosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn idle(idle_percent: f64) -> Profile {
+        Profile { idle_percent, ..Profile::default() }
+    }
 
     #[test]
     fn every_way_through_a_node_costs_what_was_measured_of_it() {
@@ -166,7 +182,7 @@ mod tests {
             producer: Some(cost(40.0, 60.0)),
             ..LinkCost::forwarding(cost(50.0, 35.0))
         };
-        let costs = NodeCosts::of(&[(LinkIndex(3), link)], 0.5, 4000).unwrap();
+        let costs = NodeCosts::of(&[(LinkIndex(3), link)], &idle(0.5), 4000).unwrap();
         let (link, own) = (&costs.links[0].1, &costs.applications);
         let way = |from: &UseCosts, to: &UseCosts, kind: usize| from.arriving_ns[kind] + to.leaving_ns[kind];
         assert_eq!([way(link, link, 0), way(link, link, 1)], [50_000, 39_000], "passed on to a neighbour");
@@ -182,18 +198,18 @@ mod tests {
 
     #[test]
     fn every_way_through_a_node_that_sleeps_costs_what_was_measured_of_it_after_any_sleep() {
-        let waking = |points: &[[f64; 2]], factor| PacketCost {
+        let waking = |points: &[[f64; 2]], data: &[[f64; 2]]| PacketCost {
             waking: points.to_vec(),
-            data_waking: Some(factor),
+            data_waking: data.to_vec(),
             ..PacketCost::default()
         };
         let link = LinkCost {
-            cache_hit_waking: Some(1.5),
-            consumer: Some(waking(&[[1.0, 40.0], [10.0, 130.0]], 0.5)),
-            producer: Some(waking(&[[1.0, 30.0], [10.0, 60.0]], 2.0)),
-            ..LinkCost::forwarding(waking(&[[1.0, 50.0], [5.0, 70.0], [10.0, 150.0]], 1.0))
+            cache_hit_waking: vec![[10.0, 225.0]],
+            consumer: Some(waking(&[[1.0, 40.0], [10.0, 130.0]], &[[10.0, 65.0]])),
+            producer: Some(waking(&[[1.0, 30.0], [10.0, 60.0]], &[[1.0, 60.0], [10.0, 120.0]])),
+            ..LinkCost::forwarding(waking(&[[1.0, 50.0], [5.0, 70.0], [10.0, 150.0]], &[]))
         };
-        let costs = NodeCosts::of(&[(LinkIndex(3), link)], 0.5, 4000).unwrap();
+        let costs = NodeCosts::of(&[(LinkIndex(3), link)], &idle(0.5), 4096).unwrap();
         let (link, own) = (&costs.links[0].1, &costs.applications);
         // Of the 10 ms, the last of the three points.
         let way = |from: &UseCosts, to: &UseCosts, kind: usize, point: usize| {
@@ -214,7 +230,7 @@ mod tests {
     #[test]
     fn without_waking_a_plan_says_nothing_of_it() {
         let cost = PacketCost { interest_us: 1.0, ..PacketCost::default() };
-        let costs = NodeCosts::of(&[(LinkIndex(0), LinkCost::forwarding(cost))], 0.0, 0).unwrap();
+        let costs = NodeCosts::of(&[(LinkIndex(0), LinkCost::forwarding(cost))], &idle(0.0), 0).unwrap();
         let text = serde_json::to_string(&costs).unwrap();
         assert!(!text.contains("asleep"), "{text}");
         assert_eq!(serde_json::from_str::<NodeCosts>(&text).unwrap(), costs);

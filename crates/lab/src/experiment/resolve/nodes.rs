@@ -140,7 +140,7 @@ fn measured(
         Some((link, if has_store { cost.storing() } else { cost }))
     };
     let costs: Vec<_> = own.into_iter().filter_map(cost).collect();
-    NodeCosts::of(&costs, profile.idle_percent, content_bytes)
+    NodeCosts::of(&costs, profile, content_bytes)
 }
 
 /// For each node the link to the next hop of its first route, or else its first link.

@@ -14,8 +14,8 @@ impl LinkService {
         self.parity = self.config.parity.as_ref().map(|config| Box::new(Parity::new(config, mtu_bytes)));
     }
 
-    /// Whether parity frames are sent at present. Then frames must leave in the order in which they were made,
-    /// as one that left before those it stands for would come while all of them are missing.
+    /// Whether parity frames are sent at present. Then frames must leave in the order in which they were
+    /// made, as one that left before those it stands for would come while all of them are missing.
     #[inline]
     pub fn sends_parity(&self) -> bool {
         self.parity.as_ref().is_some_and(|parity| parity.sender.is_on())

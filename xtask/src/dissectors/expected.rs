@@ -71,6 +71,7 @@ pub(super) const LP: &[Line] = &[
     ("acks", "ndnlpv2.ack", Sequence),
     ("non-discovery", "ndnlpv2.non_discovery", Presence),
     ("prefix-announcement-bytes", "ndnlpv2.prefix_announcement", Presence),
+    ("parity", "ndnlpv2.parity", Same),
     ("fragment-bytes", "ndnlpv2.fragment", Length),
 ];
 

@@ -184,8 +184,8 @@ pub(super) fn run_on(
     if let Ok(folder) = RunFolder::open(&place)
         && let Ok(record) = folder.record()
     {
-        let is_mine = has_plan(&folder, experiment, backend)
-            && options.repeats.is_none_or(|asked| asked == record.repeats);
+        let is_mine =
+            has_plan(&folder, experiment) && options.repeats.is_none_or(|asked| asked == record.repeats);
         if is_mine && record.complete {
             return as_left(&folder);
         }
@@ -215,25 +215,11 @@ fn as_left(folder: &RunFolder) -> Result<RunData, ValidationError> {
     )))
 }
 
-/// Whether a folder has the run of an experiment. What packets cost in virtual time makes no difference to
-/// real forwarders, so that their runs may have another profile.
-fn has_plan(folder: &RunFolder, experiment: &Experiment, backend: &str) -> bool {
+/// Is a run one of this experiment: of its text, and of the files that it names, such as a profile?
+fn has_plan(folder: &RunFolder, experiment: &Experiment) -> bool {
     let is = |path: PathBuf, bytes: &[u8]| std::fs::read(path).is_ok_and(|found| found == bytes);
-    let profile = experiment.file.profile.as_deref().filter(|_| backend != "sim");
-    let without_profile = |text: &str| {
-        let mut file: Table = toml::from_str(text).ok()?;
-        file.remove("profile");
-        Some(file)
-    };
-    let is_same_text = match profile {
-        None => is(folder.experiment(), experiment.text.as_bytes()),
-        Some(_) => {
-            let left = std::fs::read_to_string(folder.experiment()).ok();
-            left.is_some_and(|left| without_profile(&left) == without_profile(&experiment.text))
-        }
-    };
-    let others = experiment.files.iter().filter(|(name, _)| Some(name.as_str()) != profile);
-    is_same_text && others.into_iter().all(|(name, bytes)| is(folder.file_of_experiment(name), bytes))
+    is(folder.experiment(), experiment.text.as_bytes())
+        && experiment.files.iter().all(|(name, bytes)| is(folder.file_of_experiment(name), bytes))
 }
 
 fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Validation {
@@ -453,33 +439,6 @@ mod tests {
         assert!(refused.contains("(result.json)") && refused.contains("cairn lab resume"), "{refused}");
         std::fs::write(&path, &whole).unwrap();
         assert_eq!(read(), Ok(()));
-    }
-
-    #[test]
-    fn runs_of_real_forwarders_are_those_of_any_profile_and_of_virtual_time_of_one() {
-        let folder = TestFolder::new("other-profile");
-        let costs = |us: u32| {
-            format!(
-                "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = {us}.0\ndata_us = 1.0\n\
-                 data_us_per_kilobyte = 0.0\n"
-            )
-        };
-        let experiment = |us: u32, duration: &str| {
-            std::fs::write(folder.join("m.toml"), costs(us)).unwrap();
-            let row = testkit::experiment::ROW;
-            let text =
-                format!("title = 't'\nduration = '{duration}'\nuntil_done = true\nprofile = 'm.toml'\n{row}");
-            Experiment::parse_in(Some(&folder), "t", "t.toml", &text)
-                .unwrap_or_else(|wrong| panic!("{wrong}"))
-        };
-        let programs = Programs { cairn: "cairn".into(), ndnd: None };
-        let options = Options::new("sim", &folder.join("runs"), programs);
-        run_on(&experiment(1, "20 s"), &options, "sim", |_| {}).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let run = RunFolder::open(&folder.join("runs/t-sim")).unwrap();
-        let has = |us, duration, backend| has_plan(&run, &experiment(us, duration), backend);
-        assert!(has(1, "20 s", "sim") && has(1, "20 s", "netns"));
-        assert!(!has(2, "20 s", "sim") && has(2, "20 s", "netns"));
-        assert!(!has(2, "21 s", "netns"));
     }
 
     #[test]

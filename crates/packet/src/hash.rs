@@ -9,6 +9,7 @@ use crate::Dialect;
 use crate::ccnx::block::body_element_len;
 use crate::ccnx::{CcnxNameRef, Dtag};
 use crate::name::{Component, Components, NameRef, WireName};
+use crate::sip_hash::SipHash;
 
 /// Hashes names under one secret key.
 #[derive(Clone)]
@@ -328,44 +329,18 @@ impl PrefixHashes {
 /// SipHash-1-3 with the message made of whole words: each component starts a new word that also holds its
 /// type and length, so no two component sequences give the same words.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct State {
-    v0: u64,
-    v1: u64,
-    v2: u64,
-    v3: u64,
-}
+struct State(SipHash);
 
 impl State {
     fn new(key: [u64; 2], dialect: Dialect) -> Self {
-        let mut state = State {
-            v0: key[0] ^ 0x736f_6d65_7073_6575,
-            v1: key[1] ^ 0x646f_7261_6e64_6f6d,
-            v2: key[0] ^ 0x6c79_6765_6e65_7261,
-            v3: key[1] ^ 0x7465_6462_7974_6573,
-        };
-        state.absorb(dialect as u64);
-        state
-    }
-
-    #[inline(always)]
-    fn round(&mut self) {
-        self.v0 = self.v0.wrapping_add(self.v1);
-        self.v2 = self.v2.wrapping_add(self.v3);
-        self.v1 = self.v1.rotate_left(13) ^ self.v0;
-        self.v3 = self.v3.rotate_left(16) ^ self.v2;
-        self.v0 = self.v0.rotate_left(32);
-        self.v2 = self.v2.wrapping_add(self.v1);
-        self.v0 = self.v0.wrapping_add(self.v3);
-        self.v1 = self.v1.rotate_left(17) ^ self.v2;
-        self.v3 = self.v3.rotate_left(21) ^ self.v0;
-        self.v2 = self.v2.rotate_left(32);
+        let mut hash = SipHash::new(key);
+        hash.absorb(dialect as u64);
+        State(hash)
     }
 
     #[inline(always)]
     fn absorb(&mut self, word: u64) {
-        self.v3 ^= word;
-        self.round();
-        self.v0 ^= word;
+        self.0.absorb(word);
     }
 
     #[inline(always)]
@@ -403,12 +378,8 @@ impl State {
     }
 
     #[inline(always)]
-    fn finish(mut self) -> NameHash {
-        self.v2 ^= 0xff;
-        self.round();
-        self.round();
-        self.round();
-        NameHash(self.v0 ^ self.v1 ^ self.v2 ^ self.v3)
+    fn finish(self) -> NameHash {
+        NameHash(self.0.finish())
     }
 }
 

@@ -158,7 +158,8 @@ tables! {
     /// A node: one forwarder in a network namespace of its own, or in virtual time.
     Node as "node" {
         /// The share of one processor core that the forwarder gets. In virtual time it slows the node's
-        /// service down; with a profile it is kept as the kernel keeps it.
+        /// service down; with a profile, and no service time of the node's own, it is kept as the kernel
+        /// keeps it.
         cpu: Option<Share> = "all it can get",
         /// The period over which the kernel enforces that share. A forwarder that has used its share up
         /// stands still until the period ends. In virtual time only with a profile.

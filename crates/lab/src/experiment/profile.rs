@@ -317,7 +317,8 @@ pub(super) fn named(file: &File, files: &Files, f: &mut Findings) -> Option<Prof
     match Profile::parse(text) {
         Ok(profile) => Some(profile),
         Err(why) => {
-            f.add("profile", format!("`{name}` is no profile: {why}"), None);
+            let hint = Some(format!("`cairn lab calibrate {name}` writes it anew, with `--runs` elsewhere"));
+            f.add("profile", format!("`{name}` is no profile: {why}"), hint);
             None
         }
     }

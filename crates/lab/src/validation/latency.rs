@@ -80,5 +80,7 @@ fn simulated(kind: &str, profile: &Profile, options: &Options) -> Result<Vec<f64
     let experiment = Experiment::parse_in(Some(&folder), &name, &name, &text)?;
     let options = Options { runs: folder, repeats: None, ..options.clone() };
     let run = run_on(&experiment, &options, "sim", |_| {})?;
+    // Left behind it takes room, and does no other harm.
+    let _ = std::fs::remove_dir_all(&options.runs);
     round_trips(&run.cases).ok_or_else(|| nothing("no round trip".to_owned()))
 }

@@ -47,12 +47,8 @@ impl AnyPacket {
 
 libfuzzer_sys::fuzz_target!(|plan: Plan| {
     let dialect = if plan.is_ccnx { Dialect::Ccnx } else { Dialect::Ndn };
-    let carriers = [
-        FrameTransport::Stream,
-        FrameTransport::Datagrams,
-        FrameTransport::Reliable,
-        FrameTransport::Shared,
-    ];
+    let carriers =
+        [FrameTransport::Stream, FrameTransport::Datagrams, FrameTransport::Reliable, FrameTransport::Shared];
     let carrier = carriers[usize::from(plan.carrier % 4)];
     let mut input = FaceInput::new(dialect, carrier);
     let mut now = Instant::ZERO;

@@ -32,6 +32,10 @@ pub struct PacketCost {
     /// What each kilobyte of content beyond 4,096 bytes adds to that, or takes off.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub data_waking_us_per_kilobyte: f64,
+    /// What each frame of Data adds but the first, where a slow link brings them one by one and the forwarder
+    /// has to look at each. Over a fast link they come together.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub frame_us: f64,
 }
 
 fn is_nothing(cost: &f64) -> bool {
@@ -91,6 +95,9 @@ pub struct LinkCost {
     /// As in [`PacketCost::data_waking_us_per_kilobyte`].
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub data_waking_us_per_kilobyte: f64,
+    /// As in [`PacketCost::frame_us`].
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub frame_us: f64,
     /// An Interest of a neighbour for 4 KiB that the content store answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_us: Option<f64>,
@@ -124,6 +131,7 @@ impl LinkCost {
             waking: cost.waking,
             data_waking: cost.data_waking,
             data_waking_us_per_kilobyte: cost.data_waking_us_per_kilobyte,
+            frame_us: cost.frame_us,
             ..LinkCost::default()
         }
     }
@@ -138,6 +146,7 @@ impl LinkCost {
             waking: self.waking.clone(),
             data_waking: self.data_waking.clone(),
             data_waking_us_per_kilobyte: self.data_waking_us_per_kilobyte,
+            frame_us: self.frame_us,
         }
     }
 
@@ -157,13 +166,26 @@ impl LinkCost {
     #[must_use]
     pub fn storing(&self) -> Self {
         let store = self.store_us_per_kilobyte.unwrap_or(0.0);
-        let with =
-            |role: PacketCost| PacketCost { data_us_per_kilobyte: role.data_us_per_kilobyte + store, ..role };
+        self.of_roles(|role| PacketCost { data_us_per_kilobyte: role.data_us_per_kilobyte + store, ..role })
+    }
+
+    /// The same where so many frames of each Data packet come apart from the one before.
+    #[must_use]
+    pub(crate) fn with_frames_apart(&self, frames: f64) -> Self {
+        self.of_roles(|role| PacketCost { data_us: role.data_us + role.frame_us * frames, ..role })
+    }
+
+    /// The same with other costs in each role that is known.
+    fn of_roles(&self, change: impl Fn(PacketCost) -> PacketCost) -> Self {
+        let changed = LinkCost::forwarding(change(self.forwarder()));
         LinkCost {
-            data_us_per_kilobyte: self.data_us_per_kilobyte + store,
-            consumer: self.consumer.clone().map(with),
-            producer: self.producer.clone().map(with),
-            ..self.clone()
+            consumer: self.consumer.clone().map(&change),
+            producer: self.producer.clone().map(&change),
+            cache_hit_us: self.cache_hit_us,
+            cache_hit_waking: self.cache_hit_waking.clone(),
+            store_us_per_kilobyte: self.store_us_per_kilobyte,
+            latency_us: self.latency_us,
+            ..changed
         }
     }
 }
@@ -350,6 +372,7 @@ fn check_packets(place: &str, costs: &PacketCost) -> Result<(), String> {
         ("data_us", *data_us),
         ("data_us_per_kilobyte", *data_us_per_kilobyte),
         ("data_waking_us_per_kilobyte", costs.data_waking_us_per_kilobyte.abs()),
+        ("frame_us", costs.frame_us),
     ];
     check_costs(place, each)?;
     check_curve(place, "waking", &costs.waking)?;

@@ -3,8 +3,8 @@
 
 use super::in_process::rounded;
 use super::loads::{
-    CLOSE_US, EXCHANGES_US, FLOOD_BURST, HITS_US, LARGE, NODES, PAUSE_US, Pace, Part, SLEEPS_US, SMALL,
-    SMALL_US,
+    APART_US, CLOSE_US, EXCHANGES_US, FLOOD_BURST, HITS_US, LARGE, NODES, PAUSE_US, Pace, Part, SLEEPS_US,
+    SMALL, SMALL_US,
 };
 use crate::experiment::profile::{LinkCost, PacketCost};
 
@@ -24,6 +24,9 @@ impl NodeLoad {
         (self.packets > 0.0).then(|| ((self.cpu_percent - idle_percent) * 1e4 / self.packets).max(0.0))
     }
 }
+
+/// Frames of 1,500 bytes behind the first in Data with [`LARGE`] content.
+const FRAMES_APART: f64 = 2.0;
 
 /// What a burst of packets costs, and how many they are.
 #[derive(Clone, Copy)]
@@ -139,9 +142,18 @@ impl Node<'_> {
             data_us_per_kilobyte,
             data_waking_us_per_kilobyte: (small + waking - alone) / less_content,
             data_waking,
+            frame_us: self.frame().unwrap_or(0.0),
             ..interest
         };
         Some((cost, (stored - large) / kilobytes))
+    }
+
+    /// What each frame costs that comes apart from the one before, where that was measured.
+    fn frame(&self) -> Option<f64> {
+        let [every_us] = APART_US;
+        let apart = self.alone(Part::Apart, every_us)?;
+        let together = self.alone(Part::Exchange { content_bytes: LARGE }, every_us)?;
+        Some(((apart - together) / FRAMES_APART).max(0.0))
     }
 
     /// What an Interest costs that the content store answers, and what waking the forwarder up costs it.
@@ -165,6 +177,7 @@ fn rounded_cost(cost: PacketCost) -> PacketCost {
         waking: rounded_curve(cost.waking),
         data_waking: rounded_curve(cost.data_waking),
         data_waking_us_per_kilobyte: rounded(cost.data_waking_us_per_kilobyte),
+        frame_us: rounded(cost.frame_us),
     }
 }
 
@@ -183,7 +196,11 @@ pub(super) fn link_cost(
     for node in NODES {
         let seen = |part, pace| seen(node, part, pace);
         let node_seen = Node { idle_percent, seen: &seen };
-        let (cost, more) = node_seen.role()?;
+        let (mut cost, more) = node_seen.role()?;
+        if node == "producer" {
+            // No Data comes to it over a link.
+            cost.frame_us = 0.0;
+        }
         if node == "router" {
             hit = node_seen.hit();
         }
@@ -228,6 +245,7 @@ mod tests {
                 let less = cost.data_waking_us_per_kilobyte * less_content;
                 (data(content_bytes), waking + data_waking - less)
             }
+            Part::Apart => (data(LARGE) + cost.frame_us * FRAMES_APART, waking + data_waking),
             Part::Stored => (data(LARGE) + store * f64::from(LARGE) / 1e3, waking + data_waking),
             Part::Hit => (hit_us, HIT_WAKING_US[place(&HITS_US)]),
         };
@@ -260,12 +278,14 @@ mod tests {
             waking: curve(&GAPS_US, &WAKING_US, interest_us),
             data_waking: curve(&EXCHANGES_US, &DATA_WAKING_US, large_us),
             data_waking_us_per_kilobyte: -1.25,
+            frame_us: 6.0 * times,
         }
     }
 
     #[test]
     fn costs_are_found_again_in_what_processors_took_by_them() {
-        let costs = [1.5, 2.0, 1.0].map(known);
+        let [consumer, router, producer] = [1.5, 2.0, 1.0].map(known);
+        let costs = [consumer, router, PacketCost { frame_us: 0.0, ..producer }];
         let found = link_cost(IDLE, |node, part, pace| {
             let place = NODES.iter().position(|other| *other == node).unwrap();
             Some(take(&costs[place], [17.0, 0.5], part, pace))
@@ -321,6 +341,7 @@ mod tests {
         };
         assert_eq!(without(Part::Close), None);
         assert_eq!(without(Part::Stored), None);
+        assert_eq!(without(Part::Apart).map(|cost| cost.frame_us), Some(0.0), "udp has none");
         assert_eq!(without(Part::Hit).and_then(|cost| cost.cache_hit_us), None);
         assert!(without(Part::Hit).is_some(), "only udp has hits");
     }

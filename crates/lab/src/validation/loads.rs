@@ -12,6 +12,8 @@ pub(super) enum Part {
     Close,
     /// Interests, each answered by Data with so much content.
     Exchange { content_bytes: u32 },
+    /// The same with [`LARGE`] content over links so slow that a forwarder finds each frame alone.
+    Apart,
     /// The same with [`LARGE`] content and content stores, which take all of it in.
     Stored,
     /// Interests that the router's content store answers.
@@ -44,6 +46,8 @@ pub(super) const EXCHANGES_US: [u32; 3] = [1_250, 2_500, 10_000];
 /// Of small exchanges, and of those that a content store answers.
 pub(super) const SMALL_US: [u32; 1] = [2_500];
 pub(super) const HITS_US: [u32; 2] = [2_500, 10_000];
+/// Of those over slow links: one of the former, which they are held against.
+pub(super) const APART_US: [u32; 1] = [10_000];
 /// The pause between bursts: one of the sleeps, so that it is known what waking up costs after it.
 pub(super) const PAUSE_US: u32 = 40_000;
 /// Interests in each burst that nobody answers.
@@ -59,9 +63,8 @@ pub(super) fn parts(kind: &str) -> Vec<Part> {
         Part::Exchange { content_bytes: SMALL },
         Part::Stored,
     ];
-    if kind == "udp" {
-        parts.push(Part::Hit);
-    }
+    // The kernel puts the fragments of datagrams together itself.
+    parts.push(if kind == "udp" { Part::Hit } else { Part::Apart });
     parts
 }
 
@@ -73,6 +76,7 @@ pub(super) fn paces(part: Part) -> Vec<Pace> {
         Part::Close => (None, alone(&[CLOSE_US]), None),
         Part::Exchange { content_bytes: SMALL } => (None, alone(&SMALL_US), Some(Pace::Together)),
         Part::Exchange { .. } => (None, alone(&EXCHANGES_US), Some(Pace::Together)),
+        Part::Apart => (None, alone(&APART_US), None),
         Part::Stored => (None, Vec::new(), Some(Pace::Together)),
         Part::Hit => (None, alone(&HITS_US), Some(Pace::Together)),
     };
@@ -82,6 +86,7 @@ pub(super) fn paces(part: Part) -> Vec<Pace> {
 pub(super) fn name(kind: &str, part: Part) -> String {
     match part {
         Part::Exchange { content_bytes } => format!("calibrate-{kind}-{content_bytes}"),
+        Part::Apart => format!("calibrate-{kind}-apart"),
         Part::Stored => format!("calibrate-{kind}-stored"),
         Part::Unanswered => format!("calibrate-{kind}-interests"),
         Part::Close => format!("calibrate-{kind}-close"),
@@ -101,12 +106,13 @@ pub(super) fn case_name(pace: Pace) -> String {
 /// What a case sets. Links have a rate where packets come alone, as in most experiments: it is what makes
 /// large packets come in several frames one after the other.
 fn set(part: Part, pace: Pace) -> String {
-    let rate = "\"defaults.link.rate\" = \"100 Mbit/s\"";
+    let rate_mbps = if part == Part::Apart { 15 } else { 100 };
+    let rate = format!("\"defaults.link.rate\" = \"{rate_mbps} Mbit/s\"");
     let is_flood = matches!(part, Part::Unanswered);
     match pace {
         Pace::Idle => format!("{rate}, \"flood.load.every\" = \"1 s\""),
         // Three sources, each of which has its own times.
-        Pace::Alone { .. } if part == Part::Close => rate.to_owned(),
+        Pace::Alone { .. } if part == Part::Close => rate,
         Pace::Alone { every_us } if is_flood => {
             format!("{rate}, \"flood.load.every\" = \"{every_us} us\"")
         }
@@ -153,7 +159,7 @@ fn load(part: Part) -> String {
                 text
             })
         }
-        Part::Exchange { .. } | Part::Stored | Part::Hit => {
+        Part::Exchange { .. } | Part::Apart | Part::Stored | Part::Hit => {
             "[traffic.load]\nat = \"consumer\"\ncontent = \"files\"\nstart = \"500 ms\"\n".to_owned()
         }
     }
@@ -163,7 +169,7 @@ fn load(part: Part) -> String {
 pub(super) fn text(kind: &str, part: Part) -> String {
     let (segment, size) = match part {
         Part::Exchange { content_bytes } => (content_bytes, u64::from(content_bytes) * 20_000),
-        Part::Stored => (LARGE, u64::from(LARGE) * 20_000),
+        Part::Apart | Part::Stored => (LARGE, u64::from(LARGE) * 20_000),
         Part::Unanswered | Part::Close => (LARGE, u64::from(LARGE)),
         Part::Hit => (LARGE, u64::from(LARGE) * 10),
     };

@@ -147,9 +147,9 @@ fn costs(page: &mut String, profile: &Profile) {
     page.push_str("\n### What packets cost\n\n");
     page.push_str("What a packet costs that comes while the forwarder is at work:\n\n");
     page.push_str(
-        "| link | the forwarder | Interest | Data | each kilobyte of content | and stored | answered from the cache |\n",
+        "| link | the forwarder | Interest | Data | each kilobyte of content | and stored | a frame apart | cached |\n",
     );
-    page.push_str("|---|---|---:|---:|---:|---:|---:|\n");
+    page.push_str("|---|---|---:|---:|---:|---:|---:|---:|\n");
     for (kind, cost) in &profile.link {
         let store =
             cost.store_us_per_kilobyte.map_or_else(|| "–".to_owned(), |us| format!("{us:.2} µs more"));
@@ -160,10 +160,10 @@ fn costs(page: &mut String, profile: &Profile) {
             ("of a producer", cost.producer(), "–"),
         ];
         for (role, cost, hit) in roles {
-            let PacketCost { interest_us, data_us, data_us_per_kilobyte, .. } = cost;
+            let PacketCost { interest_us, data_us, data_us_per_kilobyte, frame_us, .. } = cost;
             let _ = writeln!(
                 page,
-                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {store} | {hit} |"
+                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {store} | {frame_us:.1} µs | {hit} |"
             );
         }
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use lab::backend::hosts::remote;
-use lab::backend::machine::load;
+use lab::backend::machine::{awake, load};
 use lab::backend::netns::{guard, world};
 use lab::order::{ORDER_FILE, Order, read_json};
 
@@ -60,6 +60,8 @@ pub(crate) enum Internal {
         /// With so many threads.
         threads: usize,
     },
+    /// Keeps processors from sleeping.
+    KeepAwake,
 }
 
 impl Internal {
@@ -87,6 +89,7 @@ impl Internal {
                 match remote::leash(program, arguments)? {}
             }
             Internal::Burn { threads } => load::burn(threads),
+            Internal::KeepAwake => awake::keep_awake()?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -42,6 +42,10 @@ pub fn standstill_ns(cores: f64, given_ns: Option<u64>) -> u64 {
     period_ns(cores, given_ns).saturating_sub(quota_ns(cores, given_ns))
 }
 
+/// What the name of an idle group has behind that of its owner. It stands beside the owner's groups: among
+/// them it would be idle for them alone.
+const IDLE: &str = ".idle";
+
 /// Which interface the kernel offers for a controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
@@ -100,8 +104,8 @@ impl Controllers {
         let mut cleaned = 0;
         for place in [&self.processor, &self.memory].into_iter().flatten() {
             for entry in fs::read_dir(&place.directory).into_iter().flatten().flatten() {
-                let name = entry.file_name();
-                let owner = Owner::of_directory(&name.to_string_lossy());
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let owner = Owner::of_directory(name.strip_suffix(IDLE).unwrap_or(&name));
                 if owner.is_some_and(|owner| !owner.is_alive()) {
                     remove(&entry.path());
                     cleaned += 1;
@@ -115,6 +119,29 @@ impl Controllers {
     pub fn remove(&self, owner: Owner) {
         for place in [&self.processor, &self.memory].into_iter().flatten() {
             remove(&place.directory.join(owner.directory()));
+            remove(&idle_directory(place, owner));
+        }
+    }
+
+    /// The group of one owner whose processes run only where nobody else would; none where the kernel has
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// When a group cannot be made although its place can be written to.
+    pub(crate) fn idle_group(&self, owner: Owner) -> io::Result<Option<Group>> {
+        let Some(place) = &self.processor else { return Ok(None) };
+        let path = idle_directory(place, owner);
+        fs::create_dir_all(&path)?;
+        match fs::write(path.join("cpu.idle"), "1") {
+            Ok(()) => Ok(Some(Group { processor: Some((place.version, path)), memory: None })),
+            Err(error) => {
+                remove(&path);
+                // Before Linux 5.15 there is no such file.
+                let is_unknown =
+                    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+                if is_unknown { Ok(None) } else { Err(error) }
+            }
         }
     }
 
@@ -229,6 +256,10 @@ fn throttled_ns(stat: &str) -> Option<u64> {
         line.trim().parse().ok()
     };
     field("throttled_time").or_else(|| field("throttled_usec").map(|us| us.saturating_mul(1000)))
+}
+
+fn idle_directory(place: &Hierarchy, owner: Owner) -> PathBuf {
+    place.directory.join(format!("{}{IDLE}", owner.directory()))
 }
 
 /// Lets a run's groups go before what else the machine does: all nodes together would else count as much as
@@ -414,11 +445,15 @@ mod tests {
         let (alive, dead) = (Owner::this_process(), Owner { pid: std::process::id(), started: 1 });
         controllers.group(alive, "a").unwrap();
         controllers.group(dead, "a").unwrap();
-        assert!(controllers.clean_leftovers() >= 1);
+        // Not every kernel has idle groups.
+        let idle = [alive, dead].map(|owner| controllers.idle_group(owner).unwrap().is_some());
+        assert!(controllers.clean_leftovers() > usize::from(idle[1]));
         let place = controllers.processor.clone().unwrap().directory;
         assert!(place.join(alive.directory()).is_dir());
         assert!(!place.join(dead.directory()).exists());
+        let idle_directory = |owner| idle_directory(controllers.processor.as_ref().unwrap(), owner);
+        assert_eq!([alive, dead].map(|owner| idle_directory(owner).is_dir()), [idle[0], false]);
         controllers.remove(alive);
-        assert!(!place.join(alive.directory()).exists());
+        assert!(!place.join(alive.directory()).exists() && !idle_directory(alive).exists());
     }
 }

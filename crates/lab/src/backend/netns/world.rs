@@ -21,6 +21,7 @@ use super::routing;
 use super::running_server::RunningServer;
 use super::wiring::{Wiring, WiringError, wire};
 use crate::backend::interface::Interface;
+use crate::backend::machine::awake::Awake;
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::machine::clients::{Clients, ClientsError};
 use crate::backend::machine::load::Load;
@@ -224,6 +225,7 @@ impl World<'_> {
         step("forwarder log");
         let start_ns = epoch_ns() + 500_000_000;
         let samplers = self.start_samplers(start_ns)?;
+        let awake = self.keep_processors_awake()?;
         step("workloads");
         let totals = self.totals_before()?;
         let before = Machine::now();
@@ -256,6 +258,7 @@ impl World<'_> {
         }
         self.outcome.steal = before.steal_since();
         self.outcome.clock_shift_ns = before.clock_shift_ns();
+        drop(awake);
         self.stop_forwarders();
         match ended {
             Ok(()) => {}
@@ -267,6 +270,17 @@ impl World<'_> {
         }
         let file = self.folder.join(OUTCOME_FILE);
         write_json(&file, &self.outcome).map_err(io_error("the outcome cannot be written"))
+    }
+
+    /// Nothing where the experiment does not want it, or the system cannot; then the report says so.
+    fn keep_processors_awake(&mut self) -> Result<Option<Awake>, WorldError> {
+        let wanted = self.plan().schedule.keep_awake;
+        let start = || Awake::start(&self.controllers, self.order.owner, &self.order.programs.cairn);
+        let awake = if wanted { start().map_err(io_error("processors cannot be kept awake"))? } else { None };
+        let words = if awake.is_some() { "kept awake" } else { "sleep when they have nothing to do" };
+        self.outcome.control.push_str("; processors: ");
+        self.outcome.control.push_str(words);
+        Ok(awake)
     }
 
     pub(super) fn network(&mut self) -> Result<(), WorldError> {

@@ -67,6 +67,10 @@ tables! {
         /// Whether a run ends as soon as every download and every counted ping is done, and not only after
         /// `duration`.
         until_done: Option<bool> = "false",
+        /// Whether processors are kept from sleeping while workloads run in network namespaces, by a process
+        /// that runs only where nothing else would. One that sleeps takes up to half a millisecond on a
+        /// virtual machine until it goes on with a packet. Needs control groups and Linux 5.15.
+        keep_awake: Option<bool> = "true",
         /// How often each case is repeated, each time with new forwarders, another seed, and in virtual time
         /// another order of what happens at one instant: one repeat is seldom enough for a verdict.
         repeats: Option<u32> = "1",

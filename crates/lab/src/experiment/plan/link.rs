@@ -57,7 +57,29 @@ pub struct SharedPlan {
     pub share: bool,
 }
 
+/// What a frame has besides its part of a packet, and a packet besides its content, in bytes: about.
+const FRAME_OVERHEAD_BYTES: u32 = 60;
+const PACKET_OVERHEAD_BYTES: u32 = 150;
+/// From one frame of 1,500 bytes to the next at 100 Mbit/s, where the receiver finds them together, and at
+/// 15 Mbit/s, where it finds each alone: at these rates `cairn lab calibrate` measures.
+const TOGETHER_NS: f64 = 120_000.0;
+const APART_NS: f64 = 800_000.0;
+
 impl LinkPlan {
+    /// How many frames of Data with so much content come so late after the one before that a forwarder has to
+    /// be woken up for each. Between the two rates that were measured it is a line; the kernel puts datagrams
+    /// together itself.
+    pub(crate) fn frames_apart(&self, content_bytes: u32) -> f64 {
+        let (Some(rate_bps), LinkKind::Tcp | LinkKind::Ether) = (self.rate_bps, self.kind) else {
+            return 0.0;
+        };
+        let room = self.mtu.saturating_sub(FRAME_OVERHEAD_BYTES).max(1);
+        let frames = (content_bytes + PACKET_OVERHEAD_BYTES).div_ceil(room);
+        let frame_ns = f64::from(self.mtu) * 8e9 / rate_bps as f64;
+        let part = ((frame_ns - TOGETHER_NS) / (APART_NS - TOGETHER_NS)).clamp(0.0, 1.0);
+        f64::from(frames - 1) * part
+    }
+
     fn one() -> u32 {
         1
     }
@@ -109,5 +131,31 @@ impl LinkPlan {
     #[must_use]
     pub fn other(&self, node: NodeIndex) -> NodeIndex {
         if self.between[0] == node { self.between[1] } else { self.between[0] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LinkIndex;
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn frames_of_connections_and_ethernet_come_apart_over_slow_links_and_those_of_datagrams_never() {
+        let apart = |kind: &str, rate: &str, content_bytes| {
+            let row = testkit::experiment::ROW.replacen(
+                "a-b = {}",
+                &format!("a-b = {{ kind = '{kind}', rate = '{rate}' }}"),
+                1,
+            );
+            let text = format!("title = 't'\nduration = '9 s'\n{row}");
+            let experiment = Experiment::parse("t", "t", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+            experiment.plans("sim").unwrap()[0].links[LinkIndex(0)].frames_apart(content_bytes)
+        };
+        assert_eq!(apart("tcp", "12 Mbit/s", 4096), 2.0, "three frames");
+        assert_eq!(apart("ether", "15 Mbit/s", 4096), 2.0);
+        assert_eq!(apart("ether", "12 Mbit/s", 1200), 0.0, "all is in one frame");
+        assert_eq!([apart("tcp", "100 Mbit/s", 4096), apart("udp", "12 Mbit/s", 4096)], [0.0; 2]);
+        let between = apart("tcp", "30 Mbit/s", 4096);
+        assert!((0.8..0.9).contains(&between), "{between}");
     }
 }

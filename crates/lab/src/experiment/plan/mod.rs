@@ -87,6 +87,9 @@ pub struct SchedulePlan {
     pub duration_ns: u64,
     /// Does it end as soon as every workload that has an end is done?
     pub until_done: bool,
+    /// Are processors kept from sleeping, in namespaces?
+    #[serde(default)]
+    pub keep_awake: bool,
     /// How often it is repeated.
     pub repeats: u32,
     /// The root of all randomness.

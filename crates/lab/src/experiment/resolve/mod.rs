@@ -96,6 +96,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         schedule: SchedulePlan {
             duration_ns: file.duration.0,
             until_done: file.until_done.unwrap_or(false),
+            keep_awake: file.keep_awake.unwrap_or(true),
             repeats: file.repeats.unwrap_or(1),
             seed: file.seed.unwrap_or(1),
             drawn: simulated::is_drawn(file),

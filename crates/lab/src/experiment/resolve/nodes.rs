@@ -133,10 +133,10 @@ fn measured(
     let joined = links.indexed().filter(|(_, link)| link.joins(index));
     let mut own: Vec<LinkIndex> = joined.map(|(link, _)| link).collect();
     own.sort_by_key(|link| Some(*link) != node.watch);
-    let kind = |link: LinkIndex| links.get(link).map(|link| link.kind);
     let has_store = node.forwarder.store_entries() > 0;
     let cost = |link: LinkIndex| {
-        let cost = profile.of(kind(link)?)?;
+        let plan = links.get(link)?;
+        let cost = profile.of(plan.kind)?.with_frames_apart(plan.frames_apart(content_bytes));
         Some((link, if has_store { cost.storing() } else { cost }))
     };
     let costs: Vec<_> = own.into_iter().filter_map(cost).collect();

@@ -1,0 +1,63 @@
+//! Processors that are kept awake while a run is measured.
+//!
+//! A processor of a virtual machine that has nothing to do is given back to the machine below, which takes up
+//! to half a millisecond to let it go on. A packet that wakes a forwarder up waits for that at each hop, the
+//! longer and the less evenly the more others use the machine below. So a process that never ends runs on
+//! each processor where nothing else would: in a control group that is *idle* (`cpu.idle`, Linux 5.15 and
+//! later), which everybody else goes before at once.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+use super::cgroup::Controllers;
+use crate::order::Owner;
+
+/// The process's own work: a thread on each processor that it may use, until the input ends.
+///
+/// # Errors
+///
+/// When the system does not say which processors those are.
+pub fn keep_awake() -> io::Result<()> {
+    // Zero is the calling thread.
+    let allowed = sched_getaffinity(Pid::from_raw(0))?;
+    for processor in (0..CpuSet::count()).filter(|processor| allowed.is_set(*processor) == Ok(true)) {
+        std::thread::spawn(move || {
+            let mut only = CpuSet::new();
+            let pinned = only.set(processor).and_then(|()| sched_setaffinity(Pid::from_raw(0), &only));
+            // Two threads on one processor would leave another asleep.
+            while pinned.is_ok() {
+                std::hint::spin_loop();
+            }
+        });
+    }
+    io::stdin().lock().read_to_end(&mut Vec::new()).map(drop)
+}
+
+/// The process that keeps processors awake.
+#[derive(Debug)]
+pub(crate) struct Awake(Child);
+
+impl Awake {
+    /// Starts it; nothing where the system has no group for it.
+    pub(crate) fn start(controllers: &Controllers, owner: Owner, program: &Path) -> io::Result<Option<Self>> {
+        let Some(group) = controllers.idle_group(owner)? else { return Ok(None) };
+        let mut command = Command::new(program);
+        command.args(["lab", "internal", "keep-awake"]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let child = command.spawn()?;
+        let awake = Awake(child);
+        group.add(awake.0.id())?;
+        Ok(Some(awake))
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        // It may have ended, and then there is nothing to end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

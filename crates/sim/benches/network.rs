@@ -1,6 +1,7 @@
 //! What a hop costs: an Interest or a Data that crosses one link.
 //!
-//! `cargo bench -p cairn-sim` prints the tables; times are those that the process was on a processor.
+//! `cargo bench -p cairn-sim --bench network` prints the tables; times are those that the process was on a
+//! processor.
 //! `… -- hops`, `cores`, `idle`, `caches` and `cache-networks` run one part. `cores` takes the time of day,
 //! which it is about. `… -- instructions N` lets a chain exchange `N` names and does nothing else, so that
 //! the difference between two numbers under valgrind is what exchanges execute.

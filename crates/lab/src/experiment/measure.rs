@@ -8,11 +8,14 @@ use super::plan::{Activity, Plan};
 /// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder and the node's server, in percent of a core"),
-    ("busy", "the same in percent of the node's share; of a core where it has none"),
+    (
+        "busy",
+        "the same in percent of the node's share, or of a core; in virtual time, of what `load` and `capacity` leave of it",
+    ),
     ("waited", "time the forwarder could have run and did not because no processor was free, in percent"),
     (
         "throttled",
-        "time the forwarder's share kept it from running, in percent: what it waited for a processor is not in it",
+        "time the forwarder's share kept it from running, in percent, without what it waited for a processor; real forwarders only",
     ),
     ("memory", "resident memory of the forwarder's process and its server's, in bytes; real forwarders only"),
     (

@@ -1,5 +1,5 @@
 //! A line of a forwarder's log: what it answered when it was asked for its counters, and what its processor
-//! did. Every backend writes the same columns.
+//! did. Every backend writes the same columns, but for two that only one kind of log has.
 
 use formats::csv;
 
@@ -37,14 +37,15 @@ pub(crate) struct Load {
     pub(crate) memory_bytes: u64,
     /// Time without a processor that others had, in percent.
     pub(crate) waited: f64,
-    /// Time that its share denied, in percent.
+    /// Time that its share denied, in percent. Only logs of processes have it.
     pub(crate) throttled: f64,
-    /// Processor time in percent of what the node has, where the backend knows that better than by its share.
+    /// Processor time in percent of what the node has, in virtual time; of others it follows from the share.
     pub(crate) busy: Option<f64>,
 }
 
 /// What a log is of: a process, or virtual time. What tables take is not what a process takes, and has
-/// another name; and virtual time knows what a competing load takes from a share.
+/// another name. Virtual time knows what a competing load takes from a share, and does not tell for how long
+/// a share keeps a forwarder from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogOf {
     Process,
@@ -53,14 +54,13 @@ pub(crate) enum LogOf {
 
 /// The columns, with their line's end.
 pub(crate) fn head(of: LogOf) -> String {
-    let memory = match of {
-        LogOf::Process => "memory",
-        LogOf::VirtualTime => "table_bytes",
+    let (memory, last) = match of {
+        LogOf::Process => ("memory", "throttled"),
+        LogOf::VirtualTime => ("table_bytes", "busy"),
     };
     let mut columns = vec!["time", "names", "pending", "propagated", "noted", "cpu", memory, "cached"];
     columns.extend(["in_interests", "out_interests", "in_data", "out_data", "in_nacks", "out_nacks"]);
-    columns.extend(["satisfied", "unsatisfied", "waited", "throttled"]);
-    columns.extend((of == LogOf::VirtualTime).then_some("busy"));
+    columns.extend(["satisfied", "unsatisfied", "waited", last]);
     csv::to_string([columns])
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn line(at_ns: u64, answer: Option<&Answer>, load: &Load) -> String {
     let count = |of: fn(&Answer) -> u64| answer.map_or_else(String::new, |answer| of(answer).to_string());
     let rate =
         |of: fn(&Answer) -> f64| answer.map_or_else(String::new, |answer| format!("{:.3}", of(answer)));
-    let mut fields = vec![
+    let fields = [
         format!("{}.{:09}", at_ns / 1_000_000_000, at_ns % 1_000_000_000),
         count(|answer| answer.names),
         count(|answer| answer.pending),
@@ -89,9 +89,8 @@ pub(crate) fn line(at_ns: u64, answer: Option<&Answer>, load: &Load) -> String {
         count(|answer| answer.satisfied),
         count(|answer| answer.unsatisfied),
         format!("{waited:.2}"),
-        format!("{throttled:.2}"),
+        format!("{:.2}", busy.unwrap_or(*throttled)),
     ];
-    fields.extend(busy.map(|busy| format!("{busy:.2}")));
     csv::to_string([fields])
 }
 
@@ -149,14 +148,17 @@ mod tests {
     #[test]
     fn a_line_has_a_field_for_every_column_and_without_an_answer_is_invalid() {
         let answer = Answer { pending: 7, unsatisfied: 9, propagated: 1.5, ..Answer::default() };
-        for (of, busy) in [(LogOf::Process, None), (LogOf::VirtualTime, Some(12.5))] {
+        for (of, busy, last) in
+            [(LogOf::Process, None, ("throttled", 3.25)), (LogOf::VirtualTime, Some(12.5), ("busy", 12.5))]
+        {
             let load = Load { cpu: 50.0, throttled: 3.25, busy, ..Load::default() };
             let text = head(of) + &line(1_500_000_000, Some(&answer), &load) + &line(2, None, &load);
             let table = Table::read(text.as_bytes()).unwrap_or_default();
             let first = |column: &str| table.column(column).first().copied();
             assert_eq!(first("time"), Some(1.5));
             assert_eq!((first("pending"), first("unsatisfied")), (Some(7.0), Some(9.0)));
-            assert_eq!((first("propagated"), first("throttled")), (Some(1.5), Some(3.25)));
+            assert_eq!((first("propagated"), first(last.0)), (Some(1.5), Some(last.1)));
+            assert_eq!(first("throttled").is_some(), of == LogOf::Process);
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
             assert!(table.column("pending").get(1).is_some_and(|value| value.is_nan()));
         }

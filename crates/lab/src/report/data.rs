@@ -11,6 +11,7 @@ use super::numbers::Numbers;
 use crate::analysis::{NetworkCounts, RawCheck, ReadProgress, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
+use crate::prose::was;
 use crate::run::records::{self, Record};
 use crate::run::{
     OwnRepeats, RunError, RunFolder, RunRecord, at_work, changed, changed_since, experiment_of, is_of_plan,
@@ -327,7 +328,7 @@ impl RunData {
             self.is_damaged = true;
         }
         if !changed.is_empty() {
-            let was = if changed.len() > 1 { "were" } else { "was" };
+            let was = was(changed.len());
             let names = changed.join(", ");
             self.faults.push(format!("{names} {was} changed after the report was written"));
             self.ways_out.push(format!("write it again with: cairn lab show {}", pasted_path(path)));

@@ -154,7 +154,7 @@ was held against, and before it one of four verdicts:
   keys are the cause that the paper names is what the file says. Without a control it is *confirmed, no
   control stated*, and *control not run* says the same of one that exists.
 - **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval
-  of their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
+  [of their difference](lab-statistics.md#differences); for *the same* it is the one of 90 %.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason is the file's, and
   stands beside with the values of the keys that it names.
 - **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the

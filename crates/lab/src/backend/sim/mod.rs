@@ -16,4 +16,5 @@ mod run;
 mod trace;
 
 pub use error::{ApplicationError, SimulationError};
+pub(crate) use processor::least_part_of_a_core;
 pub use run::simulate;

@@ -42,6 +42,17 @@ pub(super) fn processor(
     })
 }
 
+/// How long a load takes until it is busy anew.
+fn turn_ns(busy_ns: u64, idle_ns: u64) -> u64 {
+    (busy_ns + idle_ns).max(1_000_000)
+}
+
+/// The least that a node's processor can do at any moment, as a part of a core.
+pub(crate) fn least_part_of_a_core(plan: &Plan, index: NodeIndex) -> f64 {
+    let cores = plan.nodes.get(index).map(|node| cores(plan, index, node)).unwrap_or_default();
+    cores.into_iter().map(|(_, part)| part).fold(1.0, f64::min)
+}
+
 /// What a node's processor can do at a moment, as a part of a core: its share, what of that it has then, and
 /// what a competing load leaves of it.
 pub(super) fn part_of_a_core(plan: &Plan, index: NodeIndex, at_ns: u64) -> f64 {
@@ -52,7 +63,7 @@ pub(super) fn part_of_a_core(plan: &Plan, index: NodeIndex, at_ns: u64) -> f64 {
     let left = plan.workloads.iter().filter(|workload| workload.at == index).filter_map(|workload| {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return None };
         let since_ns = at_ns.checked_sub(workload.start_ns)?;
-        (since_ns % (busy_ns + idle_ns).max(1_000_000) < busy_ns).then_some(1.0 - cpu)
+        (since_ns % turn_ns(busy_ns, idle_ns) < busy_ns).then_some(1.0 - cpu)
     });
     left.fold(share, |share, left| share * left)
 }
@@ -71,7 +82,7 @@ fn cores(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Vec<(Instant, f64)> 
         let mut at_ns = workload.start_ns;
         while at_ns < plan.schedule.duration_ns {
             changes_ns.extend([at_ns, at_ns + busy_ns]);
-            at_ns += (busy_ns + idle_ns).max(1_000_000);
+            at_ns += turn_ns(busy_ns, idle_ns);
         }
     }
     changes_ns.sort_unstable();

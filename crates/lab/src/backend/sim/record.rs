@@ -76,6 +76,14 @@ fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (LinkIndex, Vec<Watc
     built.links.iter().copied().zip(watchers.indices().zip(watchers)).collect()
 }
 
+/// Processor time in percent of a core, and of the part of it that a forwarder has. It takes some for itself,
+/// and the third number is in percent of what that leaves.
+fn used(part: f64, idle: f64, with_packets: f64) -> (f64, f64) {
+    let cpu = (with_packets * left_for_packets(part, idle) + idle).min(100.0 * part);
+    let busy = if idle > 0.0 { cpu / part.max(f64::MIN_POSITIVE) } else { with_packets };
+    (cpu, busy)
+}
+
 /// So many rows by the second a time takes.
 fn whole_seconds(ns: u64) -> usize {
     usize::try_from(ns.div_ceil(1_000_000_000)).unwrap_or(usize::MAX)
@@ -152,8 +160,8 @@ impl Recorder {
             let free = left_for_packets(part, idle);
             let room_ns = if is_by_profile { (passed_ns as f64 * free) as u64 } else { passed_ns };
             let done_ns = given_ns.min(room_ns);
-            let busy = done_ns as f64 / room_ns.max(1) as f64 * 100.0;
-            let cpu = (busy * free + idle).min(100.0 * part);
+            let with_packets = done_ns as f64 / room_ns.max(1) as f64 * 100.0;
+            let (cpu, busy) = used(part, idle, with_packets);
             let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
             let packets: PacketCounts = faces.map(|face| face.packets).sum();
             let sent = counters.interests_sent;
@@ -319,6 +327,14 @@ size = '1 kB'
     fn plan(text: &str) -> Plan {
         let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
         experiment.plans("sim").unwrap_or_default().pop().unwrap_or_else(|| panic!("one case"))
+    }
+
+    #[test]
+    fn a_forwarder_is_busy_with_what_it_takes_for_itself_too() {
+        let (cpu, busy) = used(0.0625, 0.45, 50.0);
+        assert!((cpu - 3.35).abs() < 1e-9 && (busy - 53.6).abs() < 1e-9, "{cpu} {busy}");
+        assert_eq!(used(0.0625, 0.45, 100.0), (6.25, 100.0));
+        assert_eq!(used(0.25, 0.0, 30.0), (7.5, 30.0), "a node without a profile takes nothing for itself");
     }
 
     #[test]

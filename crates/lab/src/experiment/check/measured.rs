@@ -51,7 +51,7 @@ pub(super) fn in_place_of(plan: &Plan, backend: &str, measure: &Measure) -> Opti
 fn of_node(plan: &Plan, backend: &str, node: &NodePlan, quantity: &str) -> bool {
     let is_virtual = backend == VIRTUAL_TIME;
     match quantity {
-        "memory" => !is_virtual,
+        "memory" | "throttled" => !is_virtual,
         "table_bytes" => is_virtual,
         "processor" | "sent" | "received" => backend == NETNS,
         "requests" | "request_hits" | "request_misses" => backend == NETNS && node.server.is_some(),

@@ -14,22 +14,22 @@ const MAX_INVALID: f64 = 0.05;
 
 /// Where a node stands on the only way of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OnTheWay {
+enum PathPosition {
     Client,
     Between,
     Producer,
 }
 
-impl OnTheWay {
+impl PathPosition {
     /// Where it is, if all files of a download come past it.
     fn of(plan: &Plan, workload: &Workload, node: NodeIndex) -> Option<Self> {
         let content = fetched(plan, workload)?;
         if node == workload.at {
-            Some(OnTheWay::Client)
+            Some(PathPosition::Client)
         } else if node == content.at {
-            Some(OnTheWay::Producer)
+            Some(PathPosition::Producer)
         } else {
-            (!is_around(plan, workload.at, content.at, node)).then_some(OnTheWay::Between)
+            (!is_around(plan, workload.at, content.at, node)).then_some(PathPosition::Between)
         }
     }
 
@@ -37,8 +37,8 @@ impl OnTheWay {
     /// to it may be over before the forwarder is asked.
     fn counts(self, quantity: &str) -> bool {
         match quantity {
-            "out_interests" | "in_data" => self != OnTheWay::Producer,
-            "in_interests" | "out_data" => self != OnTheWay::Client,
+            "out_interests" | "in_data" => self != PathPosition::Producer,
+            "in_interests" | "out_data" => self != PathPosition::Client,
             "satisfied" => true,
             _ => false,
         }
@@ -95,9 +95,9 @@ pub(super) fn of_passing(plan: &Plan, measure: &Measure, is_virtual: bool) -> Op
         return None;
     }
     let passes = |workload: &Workload| -> Option<(f64, String)> {
-        let place = OnTheWay::of(plan, workload, node)?;
+        let place = PathPosition::of(plan, workload, node)?;
         // Samples of real forwarders may miss what is pending.
-        let is_certain = place.counts(quantity) || is_most && is_virtual && place == OnTheWay::Between;
+        let is_certain = place.counts(quantity) || is_most && is_virtual && place == PathPosition::Between;
         let count = segments(workload, fetched(plan, workload)?);
         let is_number = is_virtual && quantity != "satisfied" && quantity != "pending";
         is_certain.then(|| (if is_number { count } else { 0.0 }, workload.measured_as().to_owned()))

@@ -240,7 +240,7 @@ tables! {
         /// What carries packets: `udp`, `tcp` or `ether`.
         kind: Option<String> = "udp",
         /// Whether those who share a link and want the same Data fetch it together, as with the node's
-        /// setting `multicast.share`.
+        /// setting `multicast.share`. Links of NDN with `codel` and without `frames` have no parity frames.
         share: Option<bool> = "false",
         /// The rate of each direction; of a shared link that of all together.
         rate: Option<Rate> = "as fast as the machine is",

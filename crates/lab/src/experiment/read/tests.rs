@@ -162,6 +162,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("a.busy.max", "at_most = 5", "depends on how often samples are taken"),
         ("files.unfinished", "at_most = 0\nby_construction = \"any text\"", "names no setting"),
         ("a.memory", "at_least = 5", "not measured of `a` on sim"),
+        ("a.throttled", "at_most = 5", "not measured of `a` on sim"),
         ("files.rtt", "at_least = 5", "`rtt` is not measured of `files` on netns and hosts and sim"),
         ("p.duration", "at_least = 5", "one of these: started, finished"),
         ("small.served", "at_least = 0.5", ""),

@@ -3,32 +3,31 @@
 use super::super::data::CaseData;
 use super::evaluation::Evaluation;
 use crate::backend::machine::cgroup::standstill_ns;
+use crate::backend::sim::least_part_of_a_core;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
-use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, NodeIndex, NodePlan, Plan};
 
 /// A forwarder may stand still for so small a part of a round trip: then a slow processor and one that is
 /// away are alike.
 const SHORT: f64 = 0.1;
 
-/// Why an expectation is not testable with the shares of its cases on real forwarders; nothing where it is.
+/// Why an expectation is not testable with the shares of its cases; nothing where it is.
 pub(super) fn reason(
     evaluation: &Evaluation<'_>,
     here: &CaseData,
     expect: &Expect,
     measure: &Measure,
 ) -> Option<String> {
-    if evaluation.run.record.is_virtual() {
-        return None;
-    }
+    let is_virtual = evaluation.run.record.is_virtual();
     let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
     let measures: Vec<Measure> = others.chain([measure.clone()]).collect();
-    measures.iter().filter_map(|measure| of_case(evaluation.case(here, measure)?)).next()
+    measures.iter().filter_map(|measure| of_case(evaluation.case(here, measure)?, is_virtual)).next()
 }
 
 /// The longest standstill of a case, when it is not short against a round trip.
-fn of_case(case: &CaseData) -> Option<String> {
-    let (still_ns, node) = longest(case)?;
+fn of_case(case: &CaseData, is_virtual: bool) -> Option<String> {
+    let (still_ns, node) = longest(&case.plan, is_virtual)?;
     let round_trip_s = round_trip(case)?;
     let still_s = still_ns as f64 / 1e9;
     (still_s > SHORT * round_trip_s).then(|| {
@@ -41,19 +40,26 @@ fn of_case(case: &CaseData) -> Option<String> {
 }
 
 /// For how long the node stands still that does so longest, and which.
-fn longest(case: &CaseData) -> Option<(u64, String)> {
-    let plan = &case.plan;
-    let own = plan
-        .nodes
-        .iter()
-        .filter_map(|node| Some((standstill_ns(node.cpu?, node.cpu_period_ns), node.name.clone())));
-    let loads = plan.workloads.iter().filter_map(|workload| {
-        let Activity::Load { cpu, .. } = workload.does else { return None };
-        let node = plan.nodes.get(workload.at)?;
-        let left = node.cpu.unwrap_or(1.0) * (1.0 - cpu);
-        (cpu > 0.0).then(|| (standstill_ns(left, node.cpu_period_ns), node.name.clone()))
+fn longest(plan: &Plan, is_virtual: bool) -> Option<(u64, &str)> {
+    let each = plan.nodes.indexed().filter_map(|(index, node)| {
+        let cores = if is_virtual { least_simulated(plan, index, node) } else { least(plan, index, node) };
+        Some((standstill_ns(cores?, node.cpu_period_ns), node.name.as_str()))
     });
-    own.chain(loads).filter(|(still_ns, _)| *still_ns > 0).max()
+    each.filter(|(still_ns, _)| *still_ns > 0).max()
+}
+
+/// The least that a real forwarder has of a core: its share, or what a load leaves of it.
+fn least(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Option<f64> {
+    let loads = plan.workloads.iter().filter(|workload| workload.at == index).filter_map(|workload| {
+        let Activity::Load { cpu, .. } = workload.does else { return None };
+        (cpu > 0.0).then(|| node.cpu.unwrap_or(1.0) * (1.0 - cpu))
+    });
+    node.cpu.into_iter().chain(loads).reduce(f64::min)
+}
+
+/// The same in virtual time, where a share is a quota with a profile alone, and else slower work.
+fn least_simulated(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Option<f64> {
+    node.costs.as_ref().map(|_| least_part_of_a_core(plan, index))
 }
 
 /// The shortest round trip of a workload in seconds, without what waits on the way: a standstill makes queues
@@ -105,6 +111,24 @@ fn covers(route: &str, prefix: &str) -> bool {
 mod tests {
     use super::*;
     use crate::experiment::Experiment;
+    use crate::experiment::plan::{LinkIndex, NodeCosts};
+    use crate::experiment::profile::{LinkCost, Profile};
+
+    #[test]
+    fn a_simulated_node_stands_still_for_its_share_with_a_profile_alone() {
+        let row = testkit::experiment::ROW.replacen("\nb = {}", "\nb = { cpu = '25 %' }", 1);
+        let text = format!("title = 't'\nduration = '9 s'\n{row}");
+        let experiment = Experiment::parse("t", "t.toml", &text).unwrap();
+        let mut plan = experiment.plans("sim").unwrap().remove(0);
+        assert_eq!(longest(&plan, false), Some((3_000_000, "b")));
+        assert_eq!(longest(&plan, true), None);
+        let costs = [(LinkIndex(0), LinkCost::default())];
+        let node = &mut plan.nodes[NodeIndex(1)];
+        node.costs = NodeCosts::of(&costs, &Profile::default(), 0);
+        assert_eq!(longest(&plan, true), Some((3_000_000, "b")));
+        plan.nodes[NodeIndex(1)].capacity = vec![(0, 1.0), (1_000_000_000, 0.5)];
+        assert_eq!(longest(&plan, true), Some((7_000_000, "b")), "half of it from a second on");
+    }
 
     #[test]
     fn a_path_takes_what_its_links_do_and_nothing_of_what_waits_on_them() {

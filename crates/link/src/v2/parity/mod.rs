@@ -13,7 +13,7 @@
 //!   and takes what it rebuilds as if it had just come. A stranger can make it rebuild only what the stranger
 //!   could have sent himself, with work that is bounded by [`block::MAX_FRAMES`] and the length of the frame.
 //!
-//! Interests are in no block: who is not answered asks again, with another nonce.
+//! Bare Interests are in no block: who is not answered asks again, with another nonce.
 
 mod block;
 mod frame_hash;

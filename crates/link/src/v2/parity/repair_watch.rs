@@ -10,7 +10,7 @@ use packet::time::{Duration, Instant};
 const PLACES: usize = 4096;
 /// A frame that leaves again so soon is a repair.
 const SPAN: Duration = Duration::from_millis(500);
-/// Frames that are judged together.
+/// Frames that are decided on together.
 pub(crate) const WINDOW: u32 = 512;
 /// Parity begins when one frame in so many is a repair.
 const BEGINS_AT: u32 = 12;
@@ -29,7 +29,7 @@ const TAIL_WORDS: usize = 4;
 
 /// What a window says about how many frames a block should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Decision {
     /// Nothing: the window goes on, or parity is off.
     None,
     /// Parity begins now.
@@ -87,7 +87,7 @@ impl RepairWatch {
 
     /// A frame leaves.
     #[inline]
-    pub(crate) fn note(&mut self, now: Instant, frame: &[u8]) -> Verdict {
+    pub(crate) fn note(&mut self, now: Instant, frame: &[u8]) -> Decision {
         if self.places.is_empty() {
             self.places = vec![(0, 0); PLACES].into();
         }
@@ -100,32 +100,32 @@ impl RepairWatch {
             *place = (rest, millis);
         }
         self.frames += 1;
-        if self.frames < WINDOW { Verdict::None } else { self.judge() }
+        if self.frames < WINDOW { Decision::None } else { self.decide() }
     }
 
     #[cold]
-    fn judge(&mut self) -> Verdict {
+    fn decide(&mut self) -> Decision {
         let repairs = std::mem::take(&mut self.repairs);
         self.frames = 0;
-        let (state, verdict) = match self.state {
+        let (state, decision) = match self.state {
             State::Off { rest: 0 } if repairs * BEGINS_AT >= WINDOW => {
-                (State::On { before: repairs, windows: 0, quiet: 0 }, Verdict::Begin)
+                (State::On { before: repairs, windows: 0, quiet: 0 }, Decision::Begin)
             }
-            State::Off { rest } => (State::Off { rest: rest.saturating_sub(1) }, Verdict::None),
+            State::Off { rest } => (State::Off { rest: rest.saturating_sub(1) }, Decision::None),
             State::On { before, windows, quiet } => {
                 let windows = windows.saturating_add(1);
                 let quiet = if repairs * QUIET_PART < WINDOW { quiet + 1 } else { 0 };
                 if quiet >= QUIET_WINDOWS {
-                    (State::Off { rest: 0 }, Verdict::End)
+                    (State::Off { rest: 0 }, Decision::End)
                 } else if windows >= USELESS_WINDOWS && repairs * 4 >= before * 3 {
-                    (State::Off { rest: BACK_OFF_WINDOWS }, Verdict::End)
+                    (State::Off { rest: BACK_OFF_WINDOWS }, Decision::End)
                 } else {
-                    (State::On { before, windows, quiet }, Verdict::Repairs(repairs))
+                    (State::On { before, windows, quiet }, Decision::Repairs(repairs))
                 }
             }
         };
         self.state = state;
-        verdict
+        decision
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
             Sender { watch: RepairWatch::default(), now: Instant::ZERO, next: 0 }
         }
 
-        fn frame(&mut self, number: u32) -> Verdict {
+        fn frame(&mut self, number: u32) -> Decision {
             self.now += Duration::from_millis(1);
             let mut frame = vec![6; 300];
             frame[100..104].copy_from_slice(&number.to_le_bytes());
@@ -169,16 +169,16 @@ mod tests {
         }
 
         /// A window in which one frame in so many is a repair; none for zero.
-        fn window(&mut self, one_in: u32) -> Verdict {
-            let mut verdict = Verdict::None;
+        fn window(&mut self, one_in: u32) -> Decision {
+            let mut decision = Decision::None;
             for place in 0..WINDOW {
                 let again = one_in > 0 && place % one_in == one_in - 1;
                 // Each is repaired once.
                 let number = if again { self.next - 19 } else { self.next };
                 self.next += 1;
-                verdict = self.frame(number);
+                decision = self.frame(number);
             }
-            verdict
+            decision
         }
     }
 
@@ -186,10 +186,10 @@ mod tests {
     fn parity_begins_when_one_frame_in_twelve_leaves_again_and_not_for_fewer() {
         let mut sender = Sender::new();
         sender.next = 100;
-        assert_eq!(sender.window(0), Verdict::None);
-        assert_eq!(sender.window(13), Verdict::None);
+        assert_eq!(sender.window(0), Decision::None);
+        assert_eq!(sender.window(13), Decision::None);
         assert!(!sender.watch.is_on());
-        assert_eq!(sender.window(11), Verdict::Begin);
+        assert_eq!(sender.window(11), Decision::Begin);
         assert!(sender.watch.is_on());
     }
 
@@ -197,11 +197,11 @@ mod tests {
     fn what_left_long_ago_is_no_repair() {
         let mut sender = Sender::new();
         for number in (0..2 * WINDOW).map(|number| number % 501) {
-            assert_eq!(sender.frame(number), Verdict::None);
+            assert_eq!(sender.frame(number), Decision::None);
         }
         let mut sender = Sender::new();
-        let verdicts: Vec<_> = (0..WINDOW).map(|number| sender.frame(number % 100)).collect();
-        assert_eq!(verdicts.last(), Some(&Verdict::Begin));
+        let decisions: Vec<_> = (0..WINDOW).map(|number| sender.frame(number % 100)).collect();
+        assert_eq!(decisions.last(), Some(&Decision::Begin));
     }
 
     #[test]
@@ -211,15 +211,15 @@ mod tests {
         sender.window(4);
         for _ in 0..3 {
             for _ in 1..QUIET_WINDOWS {
-                assert_eq!(sender.window(0), Verdict::Repairs(0));
+                assert_eq!(sender.window(0), Decision::Repairs(0));
             }
-            assert!(matches!(sender.window(40), Verdict::Repairs(10..)));
+            assert!(matches!(sender.window(40), Decision::Repairs(10..)));
         }
         for _ in 1..QUIET_WINDOWS {
-            assert_eq!(sender.window(0), Verdict::Repairs(0));
+            assert_eq!(sender.window(0), Decision::Repairs(0));
         }
-        assert_eq!(sender.window(0), Verdict::End);
-        assert_eq!(sender.window(4), Verdict::Begin, "it may begin again at once");
+        assert_eq!(sender.window(0), Decision::End);
+        assert_eq!(sender.window(4), Decision::Begin, "it may begin again at once");
     }
 
     #[test]
@@ -228,12 +228,12 @@ mod tests {
         sender.next = 100;
         sender.window(4);
         for _ in 1..USELESS_WINDOWS {
-            assert!(matches!(sender.window(4), Verdict::Repairs(_)));
+            assert!(matches!(sender.window(4), Decision::Repairs(_)));
         }
-        assert_eq!(sender.window(4), Verdict::End);
+        assert_eq!(sender.window(4), Decision::End);
         for _ in 0..BACK_OFF_WINDOWS {
-            assert_eq!(sender.window(4), Verdict::None);
+            assert_eq!(sender.window(4), Decision::None);
         }
-        assert_eq!(sender.window(4), Verdict::Begin);
+        assert_eq!(sender.window(4), Decision::Begin);
     }
 }

@@ -4,7 +4,7 @@ use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::time::{Duration, Instant};
 
 use super::block::{OpenBlock, overhead_bytes};
-use super::repair_watch::{RepairWatch, Verdict};
+use super::repair_watch::{Decision, RepairWatch};
 use super::{MIN_BLOCK, ParityConfig, is_in_blocks};
 
 /// The frames of the block that is open, and when parity frames are worth it.
@@ -56,18 +56,18 @@ impl ParitySender {
         if !is_in_blocks(frame) {
             return;
         }
-        let verdict = self.watch.note(now, frame);
-        if verdict != Verdict::None || self.is_on() {
-            self.take(now, frame, verdict);
+        let decision = self.watch.note(now, frame);
+        if decision != Decision::None || self.is_on() {
+            self.take(now, frame, decision);
         }
     }
 
-    fn take(&mut self, now: Instant, frame: &[u8], verdict: Verdict) {
-        match verdict {
-            Verdict::None => {}
-            Verdict::Begin => self.block_frames = (self.config.max_block * 3 / 4).max(MIN_BLOCK),
-            Verdict::Repairs(repairs) => self.follow(repairs),
-            Verdict::End => return self.close(),
+    fn take(&mut self, now: Instant, frame: &[u8], decision: Decision) {
+        match decision {
+            Decision::None => {}
+            Decision::Begin => self.block_frames = (self.config.max_block * 3 / 4).max(MIN_BLOCK),
+            Decision::Repairs(repairs) => self.follow(repairs),
+            Decision::End => return self.close(),
         }
         if frame.len() > self.longest_bytes || frame.is_empty() {
             return;

@@ -54,6 +54,9 @@ fn runs_to_its_report(backend: &str) {
     let page = std::fs::read_to_string(run.join("report.html")).unwrap();
     assert!(page.contains("Expected and measured") && page.contains("<svg"));
     assert!(!page.contains("<script") && !page.contains("<link"), "the page needs nothing from elsewhere");
+    let may_sleep = ["kept awake", "sleep when they have nothing to do"];
+    let said = may_sleep.map(|words| page.contains(&format!("; processors: {words}")));
+    assert_eq!(said[0] || said[1], backend == "netns", "of real processors it is told whether they slept");
     for file in ["results.csv", "figures/topology.svg", "case-01/repeat-01/derived/traffic-b.csv"] {
         assert!(run.join(file).is_file(), "{file}");
     }

@@ -93,14 +93,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         case: case.to_owned(),
         control: None,
         scaling: None,
-        schedule: SchedulePlan {
-            duration_ns: file.duration.0,
-            until_done: file.until_done.unwrap_or(false),
-            keep_awake: file.keep_awake.unwrap_or(true),
-            repeats: file.repeats.unwrap_or(1),
-            seed: file.seed.unwrap_or(1),
-            drawn: simulated::is_drawn(file),
-        },
+        schedule: schedule(file),
         software,
         dialect,
         nodes,
@@ -127,6 +120,17 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     whole(&plan, f);
     servers::whole(&plan, file, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
+}
+
+fn schedule(file: &File) -> SchedulePlan {
+    SchedulePlan {
+        duration_ns: file.duration.0,
+        until_done: file.until_done.unwrap_or(false),
+        keep_awake: file.keep_awake.unwrap_or(true),
+        repeats: file.repeats.unwrap_or(1),
+        seed: file.seed.unwrap_or(1),
+        drawn: simulated::is_drawn(file),
+    }
 }
 
 /// Which part of a run is measured.

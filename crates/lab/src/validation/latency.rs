@@ -1,6 +1,8 @@
 //! How long packets wait that find a forwarder asleep: what round trips of lone exchanges take longer than in
 //! virtual time, where packets cost the same and nobody waits.
 
+use packet::median;
+
 use super::loads::{self, LARGE, Pace, Part, case_name, paces};
 use super::validate::run_on;
 use super::{ValidationError, in_process};
@@ -18,13 +20,14 @@ const WAITS: f64 = 6.0;
 /// How often a guess is put right.
 const CORRECTIONS: usize = 4;
 
-/// The mean round trip in milliseconds at each pace at which exchanges come alone.
+/// The round trip in milliseconds at each pace at which exchanges come alone: the median of the means of
+/// repeats.
 pub(super) fn round_trips(cases: &[CaseData]) -> Option<Vec<f64>> {
     let alone = paces(PART).into_iter().filter(|pace| matches!(pace, Pace::Alone { .. }));
     let trip = |pace| {
         let case = cases.iter().find(|found| found.plan.case == case_name(pace))?;
-        let trips = case.values("load.rtt", "mean");
-        (!trips.is_empty()).then(|| mean(&trips))
+        let mut trips = case.values("load.rtt", "mean");
+        (!trips.is_empty()).then(|| median(&mut trips))
     };
     alone.map(trip).collect()
 }

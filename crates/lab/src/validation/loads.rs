@@ -181,9 +181,9 @@ pub(super) fn text(kind: &str, part: Part) -> String {
     });
     format!(
         r#"title = "What packets cost over {kind}: {part:?}"
-duration = "5 s"
+duration = "3 s"
 gates = {{ waited = "100 %", invalid_samples = "20 %", steal = "30 %", unfinished = "100 %", retries = 1 }}
-measure = {{ from = "1 s", until = "5 s" }}
+measure = {{ from = "1 s", until = "3 s" }}
 
 [defaults]
 link = {{ kind = "{kind}", delay = "1 ms" }}

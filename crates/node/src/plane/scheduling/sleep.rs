@@ -17,7 +17,7 @@ pub(in crate::plane) enum Sleep {
     Forever,
     /// So long, rounded up to a millisecond.
     Roughly(Duration),
-    /// So long, and no longer.
+    /// So long; [`EXACT`] and more is rounded up to a millisecond, too.
     Exactly(Duration),
 }
 

@@ -1,6 +1,6 @@
 //! Interests for content that does not exist, sent in bursts and refreshed before they expire.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 
 use packet::random::Random;
@@ -57,6 +57,8 @@ pub(super) struct Flood {
     next_burst: Instant,
     begun: u32,
     counts: Counts,
+    /// Numbers that Data has answered.
+    answered: BTreeSet<u32>,
     next_line: Instant,
 }
 
@@ -71,6 +73,7 @@ impl Flood {
             batches: VecDeque::new(),
             begun: 0,
             counts: Counts::default(),
+            answered: BTreeSet::new(),
         }
     }
 
@@ -89,12 +92,21 @@ impl Flood {
     fn is_mine(&self, name: packet::NameRef<'_>) -> bool {
         self.config.prefix.as_ref().is_prefix_of(name)
     }
+
+    /// The number of an Interest of this flood that has this name.
+    fn number(&self, name: packet::NameRef<'_>) -> Option<u32> {
+        let last = name.component(self.config.prefix.as_ref().component_count())?;
+        std::str::from_utf8(last.value).ok()?.parse().ok().filter(|number| *number < self.begun)
+    }
 }
 
 impl Activity for Flood {
     fn receive_data(&mut self, _now: Instant, data: &Data) -> bool {
         let mine = self.is_mine(data.name());
-        self.counts.data += u64::from(mine);
+        // What refreshes it asks for the same: each is answered once.
+        if let Some(number) = self.number(data.name()).filter(|_| mine) {
+            self.counts.data += u64::from(self.answered.insert(number));
+        }
         mine
     }
 
@@ -160,5 +172,47 @@ impl Activity for Flood {
     fn finish(&mut self, now: Instant) -> io::Result<()> {
         self.write_line(now);
         self.log.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::folder::TestFolder;
+
+    use super::*;
+    use crate::analysis::Table;
+
+    #[test]
+    fn answers_to_what_refreshes_an_interest_are_no_more_than_the_one_answer() {
+        let folder = TestFolder::new("flood-test");
+        let log = Log::create(&folder, "flood.csv", &HEAD, 0).unwrap();
+        let config = FloodConfig {
+            prefix: "/f".parse().unwrap(),
+            start: Instant::ZERO,
+            stop: Instant::ZERO + Duration::from_secs(5),
+            burst: 2,
+            every: Duration::from_secs(1),
+            until: 2,
+            lifetime: Duration::from_secs(4),
+            refresh: Some(Duration::from_secs(1)),
+            seed: 1,
+            dialect: Dialect::Ndn,
+        };
+        let mut flood = Flood::new(config, log);
+        let mut asked = 0;
+        for second in 0..4 {
+            let now = Instant::ZERO + Duration::from_secs(second);
+            flood.handle_timeout(now);
+            while let Some(interest) = flood.poll_transmit(now) {
+                let data = packet::ndn::DataBuilder::new(interest.name().to_name());
+                let data = data.build_with_digest().unwrap();
+                assert!(flood.receive_data(now, &data));
+                asked += 1;
+            }
+        }
+        flood.finish(Instant::ZERO + Duration::from_secs(4)).unwrap();
+        let table = Table::read(std::fs::File::open(folder.join("flood.csv")).unwrap()).unwrap();
+        let sum = |column: &str| table.column(column).iter().sum::<f64>();
+        assert_eq!((asked, sum("sent"), sum("refreshed"), sum("data")), (8, 2.0, 6.0, 2.0));
     }
 }

@@ -76,11 +76,11 @@ impl Served {
         let Ok(Reply::Data(data)) = self.server.handle_interest(now, interest) else { return None };
         let (files, _) = self.server.source();
         let found = self.contents.iter().zip(files).find_map(|(content, files)| {
-            let (_, segment) = files.place(data.name())?;
-            Some((*content, segment))
+            let (file, segment) = files.place(data.name())?;
+            Some((*content, file, segment))
         });
-        if let Some((content, segment)) = found {
-            self.log.note(now, content, segment, data.content().len());
+        if let Some(segment) = found {
+            self.log.note(now, segment, data.content().len());
         }
         self.prefixes_answered.note(interest.name(), |counts| counts.answered += 1);
         Some(data)

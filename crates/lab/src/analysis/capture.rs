@@ -12,6 +12,7 @@ use packet::PacketKind;
 
 use super::repetition::{LinkHistory, Origins, Repetition};
 use super::table::Table;
+use super::window::LAST_AT;
 use crate::capture::dissect::{Dissector, Summary};
 use crate::capture::psml::PsmlWriter;
 use crate::run;
@@ -38,6 +39,7 @@ pub(crate) const COLUMNS: &[&str] = &[
     "data",
     "nacks",
     "repeated_names",
+    LAST_AT,
 ];
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -189,7 +191,7 @@ pub(super) fn analyse_capture(
         }
         let second = usize::try_from(nanoseconds.div_euclid(i128::from(SECOND_NS))).ok();
         let Some(row) = second.and_then(|second| table.rows.get_mut(second)) else { continue };
-        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n, same] =
+        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n, same, last_at] =
             row.as_mut_slice()
         else {
             continue;
@@ -202,6 +204,10 @@ pub(super) fn analyse_capture(
         *d += counts.data;
         *n += counts.nacks;
         *same += counts.same_name;
+        // Frames that hold no packet come whenever they like.
+        if counts.interests + counts.data + counts.nacks > 0.0 {
+            *last_at = last_at.max(seconds);
+        }
     }
     lists.finish().map_err(failed)?;
     Ok(table)
@@ -265,6 +271,7 @@ mod tests {
         assert_eq!(table.column("repeated_names"), [0.0, 0.0]);
         assert_eq!(table.column("interests"), [2.0, 0.0]);
         assert_eq!(table.column("data"), [0.0, 1.0]);
+        assert_eq!(table.column(LAST_AT), [0.5, 1.0 + 1e-9]);
         assert_eq!(table.column("goodput"), [0.0, data.wire().len() as f64]);
         assert_eq!(table.column("throughput"), [0.0, answer.len() as f64]);
         assert_eq!(table.column("throughput_interests"), [2.0 * ask(1).len() as f64, 0.0]);

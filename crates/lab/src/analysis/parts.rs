@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::data::{NodeData, RepeatData};
 use super::network::{ConsumerCounts, NetworkCounts};
 use super::prefixes::PrefixCounts;
-use super::round_trips::decided_until;
+use super::round_trips::{decided_until, never_begun};
 use super::served;
 use super::window::Window;
 use super::workloads::{Transfer, TransferTable};
@@ -45,9 +45,10 @@ pub(super) fn of(plan: &Plan, data: &RepeatData, window: Window) -> Parts {
         let table = table.within(window);
         let (sent, answered) = (table.sent() as u64, table.round_trips().len() as u64);
         put(&mut parts, name, "finished", answered, sent);
-        put(&mut parts, name, "unfinished", sent.saturating_sub(answered), sent);
+        let missing = never_begun(plan, data, name, window);
+        put(&mut parts, name, "unfinished", sent.saturating_sub(answered) + missing, sent + missing);
         let Counted { part, whole } = table.lost(decided_until(plan, data, name));
-        put(&mut parts, name, "loss", part, whole);
+        put(&mut parts, name, "loss", part + missing, whole + missing);
     }
     data.prefixes.iter().for_each(|counts| of_prefix(counts, &mut parts));
     served::objects(plan, data, window).into_iter().for_each(|(name, Counted { part, whole })| {

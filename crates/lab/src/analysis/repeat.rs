@@ -16,7 +16,7 @@ use super::prefixes::{self, PrefixCounts};
 use super::repetition::Origins;
 use super::result::RepeatResult;
 use super::table::{Table, table_if_there};
-use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
+use super::window::{COUNTERS, LAST_AT, LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
 use super::{parts, round_trips, served};
 use crate::agent::STANDSTILL;
@@ -394,7 +394,8 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let samples = (data.seconds * 1e9 / plan.recording.sample_every_ns.max(1) as f64) as u64;
     let waited = waited.fold(0.0, f64::max);
     let client_still_s = data.client_still_s;
-    let counts = Counts { transfers, unfinished, samples, waited, silence_s, client_still_s };
+    let pings = round_trips::left(plan, data);
+    let counts = Counts { transfers, unfinished, pings, samples, waited, silence_s, client_still_s };
     let gates = gates(&plan.evaluation.gates, &outcome, &counts);
     let seconds = data.seconds;
     RepeatResult {
@@ -447,7 +448,7 @@ fn series(plan: &Plan, data: &RepeatData, window: Window) -> BTreeMap<String, Su
         values.extend(Summary::weighed(numbers).map(|summary| (format!("{node}.{column}"), summary)));
     };
     for (node, of_node) in plan.nodes.iter().zip(&data.nodes) {
-        let counts = |column: &&String| column.as_str() != "time" && column.as_str() != LENGTH;
+        let counts = |column: &&String| !["time", LENGTH, LAST_AT].contains(&column.as_str());
         let (counters, of_moments): (Vec<_>, Vec<_>) =
             of_node.log.columns.iter().filter(counts).partition(|name| COUNTERS.contains(&name.as_str()));
         for column in counters {

@@ -9,8 +9,9 @@ pub struct Window {
     pub from: f64,
     /// Its end.
     pub until: f64,
-    /// Whether all that happened lies in it: then what was counted in a second that it cuts belongs to the
-    /// part within.
+    /// Whether it lasts from the first to the last activity of the workloads: nothing happens before it, so that
+    /// what was counted in a second that its begin cuts belongs to the part within. What its end cuts belongs
+    /// to it as far as it came before: links and forwarders may go on when no workload does.
     #[serde(default)]
     pub holds_all: bool,
     /// Whether the moment of its end lies in it, because nothing comes behind it: it ends with the run, or
@@ -43,6 +44,9 @@ fn is_rate(column: &str) -> bool {
 
 /// The name of the column that says how long a row lasted.
 pub(crate) const LENGTH: &str = "length";
+
+/// The name of the column that says when the last packet of a row crossed the link, in seconds from the start.
+pub(crate) const LAST_AT: &str = "last_at";
 
 /// A last second that is shorter than this is joined to the one before: a rate over an instant says nothing.
 const MIN_BIN: f64 = 0.5;
@@ -81,17 +85,29 @@ impl Window {
         };
         let values = log.column(column).into_iter();
         if self.holds_all && COUNTED.contains(&column) {
-            let lines = values.zip(times.iter().enumerate());
-            let counts = lines.filter_map(|(rate, (place, at))| {
+            let rates: Vec<f64> = values.collect();
+            let counts = rates.iter().zip(times.iter().enumerate()).filter_map(|(rate, (place, at))| {
                 let (length, before) =
                     (span(place, *at), place.checked_sub(1).and_then(|place| times.get(place)));
                 let before = before.copied().unwrap_or(0.0);
-                let count = Counted { begin: before.max(self.from), count: rate * (at - before), length };
+                let begin = before.max(self.from);
+                // When the last of it was counted nobody knows, but whether that went on.
+                let goes_on = rates.get(place + 1).is_some_and(|rate| *rate > 0.0);
+                let part = if goes_on { self.part_before_end(begin, *at) } else { 1.0 };
+                let count = Counted { begin, count: rate * (at - before) * part, length };
                 (length > 0.0).then_some(count)
             });
             return joined(counts.collect()).into_iter().map(|count| (count.rate(), count.length)).collect();
         }
         values.zip(times.iter().enumerate()).map(|(value, (place, at))| (value, span(place, *at))).collect()
+    }
+
+    /// The part before its end of what was counted from one moment to another.
+    fn part_before_end(self, begin: f64, end: f64) -> f64 {
+        if end <= self.until + SAME_MOMENT {
+            return 1.0;
+        }
+        ((self.until - begin) / (end - begin)).clamp(0.0, 1.0)
     }
 
     /// How much an integral over time, given at some moments, has grown within the window: exactly, where its
@@ -123,13 +139,18 @@ impl Window {
 
     /// What was counted in the rows of a link's table that lie in the window, as far as they do.
     fn counted(self, table: &Table, column: &str) -> Vec<Counted> {
-        let bins = table.column(column).into_iter().zip(bins(table));
-        let within = |(value, (at, length)): (f64, (f64, f64))| {
+        let (values, last_at) = (table.column(column), table.column(LAST_AT));
+        let within = |(place, (at, length)): (usize, (f64, f64))| {
             let within = self.overlap(at, at + length);
-            let count = Counted { begin: f64::max(at, self.from), count: value * length, length: within };
-            (within > 0.0).then_some(count)
+            let begin = f64::max(at, self.from);
+            // Tables of earlier versions do not tell when the last came, but whether more came behind it.
+            let goes_on = values.get(place + 1).is_some_and(|value| *value > 0.0);
+            let unknown = if goes_on { at + length } else { begin };
+            let last = last_at.get(place).copied().filter(|last| last.is_finite()).unwrap_or(unknown);
+            let count = values.get(place)? * length * self.part_before_end(begin, last);
+            (within > 0.0).then_some(Counted { begin, count, length: within })
         };
-        joined(bins.filter_map(within).collect())
+        joined(bins(table).into_iter().enumerate().filter_map(within).collect())
     }
 
     /// The numbers of a link's table as they are drawn, each at its middle: within the window those that
@@ -250,6 +271,8 @@ pub(crate) fn join_short_end(log: &mut Table, period_s: f64, window_ends_s: &[f6
 /// Makes rates of what was counted by the second in a run of so many seconds, each over the length of its own
 /// row.
 pub(crate) fn rates(table: &mut Table, seconds: f64) {
+    let is_count: Vec<bool> =
+        table.columns.iter().map(|name| !["time", LAST_AT].contains(&name.as_str())).collect();
     let last = table.rows.len().saturating_sub(1);
     let mut lengths = vec![1.0; table.rows.len()];
     if let Some(length) = lengths.get_mut(last) {
@@ -259,12 +282,15 @@ pub(crate) fn rates(table: &mut Table, seconds: f64) {
         let (row, rest) = (table.rows.pop().unwrap_or_default(), lengths.pop().unwrap_or_default());
         if let (Some(before), Some(length)) = (table.rows.last_mut(), lengths.last_mut()) {
             *length += rest;
-            before.iter_mut().zip(row).skip(1).for_each(|(sum, more)| *sum += more);
+            for ((sum, more), is_count) in before.iter_mut().zip(row).zip(&is_count).skip(1) {
+                *sum = if *is_count { *sum + more } else { sum.max(more) };
+            }
         }
     }
     table.columns.push(LENGTH.to_owned());
     for (row, length) in table.rows.iter_mut().zip(lengths) {
-        row.iter_mut().skip(1).for_each(|value| *value /= length);
+        let counts = row.iter_mut().zip(&is_count).filter(|(_, is_count)| **is_count);
+        counts.for_each(|(value, _)| *value /= length);
         row.push(length);
     }
 }
@@ -342,6 +368,47 @@ mod tests {
         let most = drawn.iter().map(|(_, value)| *value).fold(0.0, f64::max);
         assert!(most >= summary.mean - 1e-9, "a mean is not above all that is drawn: {drawn:?}");
         assert_eq!(drawn.last(), Some(&(2.5, 0.0)), "what is outside is drawn as it is");
+    }
+
+    #[test]
+    fn what_a_link_carries_behind_the_last_activity_is_not_of_the_window() {
+        // A slow link goes on for 5 s with what was asked for in a tenth of a second.
+        let mut table = Table::new(&["time", "bytes", LAST_AT]);
+        table.rows = (0..7)
+            .map(|second| match f64::from(second) {
+                at if (1.0..6.0).contains(&at) => vec![at, 1250.0, at + 1.0],
+                at => vec![at, 0.0, 0.0],
+            })
+            .collect();
+        rates(&mut table, 7.0);
+        let mean = |table: &Table, until: f64| {
+            let active = Window { from: 1.0, until, holds_all: true, holds_end: true };
+            Summary::weighed(&active.of_bins(table, "bytes")).map(|summary| summary.mean.round())
+        };
+        for until in [1.002, 1.1, 1.9, 3.3, 6.0] {
+            assert_eq!(mean(&table, until), Some(1250.0), "{until}");
+        }
+        // So it is where nothing comes in the row behind, and where nobody knows when the last came.
+        table.rows.truncate(2);
+        assert_eq!(mean(&table, 1.1), Some(1250.0));
+        let mut unknown = Table::new(&["time", "bytes"]);
+        unknown.rows = [[0.0, 0.0], [1.0, 1250.0], [2.0, 1250.0]].map(Vec::from).to_vec();
+        rates(&mut unknown, 3.0);
+        assert_eq!(mean(&unknown, 1.1), Some(1250.0));
+        // What had come by then is all of it.
+        let mut done = Table::new(&["time", "bytes", LAST_AT]);
+        done.rows = [[0.0, 0.0, 0.0], [1.0, 1250.0, 1.1]].map(Vec::from).to_vec();
+        rates(&mut done, 2.0);
+        assert_eq!(mean(&done, 1.1), Some(12_500.0));
+    }
+
+    #[test]
+    fn what_a_forwarder_counts_behind_the_last_activity_is_not_of_the_window() {
+        let mut log = Table::new(&["time", "propagated"]);
+        log.rows = [[1.0, 0.0], [1.5, 20.0], [2.0, 20.0], [2.5, 0.0]].map(Vec::from).to_vec();
+        let active = Window { from: 1.0, until: 1.1, holds_all: true, holds_end: true };
+        let summary = Summary::weighed(&active.of_log(&log, "propagated", 2.5)).unwrap();
+        assert!((summary.mean - 20.0).abs() < 1e-9, "{summary:?}");
     }
 
     #[test]

@@ -172,15 +172,8 @@ impl PingTable {
         self.pings.len() + self.open.len()
     }
 
-    /// The part that nothing answered, of those sent before `until`: of later ones an answer that takes long
-    /// is not seen, so that those that were answered are no fair choice. Nothing where there are none.
-    #[must_use]
-    pub fn loss(&self, until: f64) -> Option<f64> {
-        let Counted { part, whole } = self.lost(until);
-        (whole > 0).then(|| part as f64 / whole as f64)
-    }
-
-    /// How many of those nothing answered.
+    /// How many nothing answered, of those sent before `until`: of later ones an answer that takes long is not
+    /// seen, so that those that were answered are no fair choice.
     pub(super) fn lost(&self, until: f64) -> Counted {
         let decided = self.pings.iter().filter(|(at, _)| *at <= until);
         decided.fold(Counted::default(), |sum, (_, round_trip)| Counted {
@@ -220,10 +213,13 @@ mod tests {
         assert_eq!((table.sent(), table.round_trips().len(), table.nacks), (5, 2, 1));
         assert_eq!(table.open, [5.0]);
         // The run ended after 6 s, and an Interest lives for 2 s: that of 5.5 s was answered by luck.
-        assert_eq!(table.loss(4.0), Some(2.0 / 3.0));
-        assert_eq!((table.loss(0.5), table.loss(f64::INFINITY)), (None, Some(0.5)));
+        let lost = |until| {
+            let Counted { part, whole } = table.lost(until);
+            (part, whole)
+        };
+        assert_eq!((lost(4.0), lost(0.5), lost(f64::INFINITY)), ((2, 3), (0, 0), (2, 4)));
         let part = table.within(Window { from: 2.2, until: 5.2, holds_all: false, holds_end: false });
-        assert_eq!((part.sent(), part.loss(4.0)), (2, Some(1.0)));
+        assert_eq!((part.sent(), part.lost(4.0)), (2, Counted { part: 1, whole: 1 }));
     }
 
     #[test]

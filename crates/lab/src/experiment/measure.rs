@@ -15,7 +15,7 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
     ("waited", "time the forwarder could have run and did not because no processor was free, in percent"),
     (
         "throttled",
-        "time the forwarder's share kept it from running, in percent, without what it waited for a processor; real forwarders only",
+        "time the forwarder's share kept it from running, in percent, summed over processors as the kernel does; real forwarders only",
     ),
     ("memory", "resident memory of the forwarder's process and its server's, in bytes; real forwarders only"),
     (
@@ -63,7 +63,10 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
         "repeated_names",
         "other Interests on the watched link for a name that was asked for before, in a second",
     ),
-    ("load", "part of the watched link's rate that is used in the Data's direction, in percent"),
+    (
+        "load",
+        "part of the watched link's rate that is used in the Data's direction, copies counted, in percent",
+    ),
 ];
 
 /// What a node comes to while the workloads run, in network namespaces: one number each.
@@ -100,8 +103,14 @@ pub const CONTENT_VALUES: &[(&str, &str)] = &[
     ("served", "Data packets that its producer sent"),
     ("served_bytes", "bytes of content in them"),
     ("served_objects", "how many of these packets were the first of a file"),
-    ("object_hits", "the part of downloads whose first segment its producer did not send, in percent"),
-    ("byte_hits", "the part of the bytes of downloads that its producer did not send, in percent"),
+    (
+        "object_hits",
+        "the part of downloads whose first segment its producer did not send, but for what it sent again, in percent",
+    ),
+    (
+        "byte_hits",
+        "the part of the bytes of downloads that its producer did not send, but for what it sent again, in percent",
+    ),
 ];
 
 /// What is measured of a prefix that `measure.prefixes` names, at all clients together and in the whole run.

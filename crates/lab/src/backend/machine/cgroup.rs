@@ -235,6 +235,21 @@ impl Group {
         throttled_ns(&fs::read_to_string(path.join("cpu.stat")).ok()?)
     }
 
+    /// What the group is limited to: its time in each period, and the period, in nanoseconds; nothing where it
+    /// has no limit or nobody knows.
+    #[must_use]
+    pub fn limit_ns(&self) -> Option<[u64; 2]> {
+        let (version, path) = self.processor.as_ref()?;
+        let read = |file: &str| fs::read_to_string(path.join(file)).ok();
+        let text = match version {
+            Version::V2 => read("cpu.max")?,
+            Version::V1 => {
+                format!("{} {}", read("cpu.cfs_quota_us")?.trim(), read("cpu.cfs_period_us")?.trim())
+            }
+        };
+        limit_ns(&text)
+    }
+
     /// Limits the group's memory.
     ///
     /// # Errors
@@ -247,6 +262,13 @@ impl Group {
             None => Ok(()),
         }
     }
+}
+
+/// A limit as the kernel says it, in microseconds. One that is `max`, or below 0, is none.
+fn limit_ns(text: &str) -> Option<[u64; 2]> {
+    let mut numbers = text.split_whitespace().map(|word| word.parse::<u64>().ok());
+    let mut next = || Some(numbers.next()??.saturating_mul(1000)).filter(|ns| *ns > 0);
+    Some([next()?, next()?])
 }
 
 /// The throttled time in the kernel's `cpu.stat`: in nanoseconds in version 1, in microseconds in version 2.
@@ -356,6 +378,12 @@ mod tests {
         assert_eq!((still_ms(0.25, None), still_ms(0.038, None)), (3.0, 25.3));
         assert_eq!((still_ms(0.038, Some(100_000_000)), still_ms(2.0, None)), (96.2, 0.0));
         assert_eq!(still_ms(0.0625, Some(2_000_000)), 1.0, "no quota is shorter than a millisecond");
+    }
+
+    #[test]
+    fn a_limit_is_read_in_the_words_of_both_versions() {
+        assert_eq!(limit_ns("1000 10000\n"), Some([1_000_000, 10_000_000]));
+        assert_eq!((limit_ns("max 100000\n"), limit_ns("-1 100000"), limit_ns("")), (None, None, None));
     }
 
     #[test]

@@ -94,10 +94,28 @@ fn processes_of(config: &SamplerConfig) -> Vec<u32> {
     pids
 }
 
+/// The kernel counts processor time by its ticks, and a group may run until the next one beyond its share.
+const TICK_NS: f64 = 10e6;
+
+/// Of the time in which a group was throttled, what its share can have denied one that ran for so long, on so
+/// many processors; the kernel sums over them. Whoever ran for less than its share and stood still waited for
+/// something else.
+fn denied_ns(throttled: u64, ran: u64, limit: Option<[u64; 2]>, processors: usize) -> u64 {
+    let Some([quota, period]) = limit.map(|limit| limit.map(|ns| ns as f64)) else { return throttled };
+    let pause = ((period - quota) / quota).max(0.0);
+    let most = ((ran as f64 + TICK_NS) * pause + period) * processors as f64;
+    throttled.min(most as u64)
+}
+
 /// What [`processor_ns`] rose by between two looks, in percent of the time that passed: used, waited,
 /// throttled. A thread whose group is throttled waits in the eyes of the kernel, but not for a processor that
 /// somebody else has.
-fn percent_of_a_core(last: Option<(Instant, [u64; 3])>, seen: Option<[u64; 3]>, now: Instant) -> [f64; 3] {
+fn percent_of_a_core(
+    last: Option<(Instant, [u64; 3])>,
+    seen: Option<[u64; 3]>,
+    now: Instant,
+    limit: Option<[u64; 2]>,
+) -> [f64; 3] {
     let (Some((at, before)), Some(seen)) = (last, seen) else { return [0.0; 3] };
     let passed = now.saturating_duration_since(at).as_secs_f64().max(1e-9);
     let rose = |place: usize| {
@@ -105,7 +123,9 @@ fn percent_of_a_core(last: Option<(Instant, [u64; 3])>, seen: Option<[u64; 3]>, 
         number(&seen).saturating_sub(number(&before))
     };
     let (ran, waited, throttled) = (rose(0), rose(1), rose(2));
-    [ran, waited.saturating_sub(throttled), throttled]
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let denied = denied_ns(throttled, ran, limit, processors);
+    [ran, waited.saturating_sub(denied), throttled]
         .map(|ns| Duration::from_nanos(ns).as_secs_f64() / passed * 100.0)
 }
 
@@ -244,7 +264,8 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         let pids = processes_of(config);
         let busy = processor_ns(&pids, config.group.as_ref());
         let memory = pids.iter().filter_map(|pid| processes::memory_bytes(*pid)).sum();
-        let processor = percent_of_a_core(last, busy, now);
+        let limit = config.group.as_ref().and_then(Group::limit_ns);
+        let processor = percent_of_a_core(last, busy, now, limit);
         last = busy.map(|busy| (now, busy));
         // After a late answer not at once again: what is used in an instant says nothing of a share.
         due = due.max(now + config.every / 2);
@@ -369,7 +390,19 @@ mod tests {
         let second = now + Duration::from_secs(1);
         // A tenth of a core: 100 ms of work, 850 ms without a processor, of which the share took 800.
         let seen = Some([100_000_000, 850_000_000, 800_000_000]);
-        let found = percent_of_a_core(before, seen, second).map(|percent| percent.round());
+        let found = percent_of_a_core(before, seen, second, None).map(|percent| percent.round());
         assert_eq!(found, [10.0, 5.0, 80.0]);
+    }
+
+    #[test]
+    fn a_share_denies_nobody_more_than_what_it_ran_for_brings() {
+        let millis = |ms: u64| ms * 1_000_000;
+        let tenth = Some([millis(1), millis(10)]);
+        // All that it may run for is used up, and two processors are counted.
+        assert_eq!(denied_ns(millis(900), millis(100), tenth, 1), millis(900));
+        assert_eq!(denied_ns(millis(1800), millis(100), tenth, 2), millis(1800));
+        // It ran for 5 of 110 ms: it waited for somebody else.
+        assert_eq!(denied_ns(millis(1790), millis(5), tenth, 2), 2 * millis(15 * 9 + 10));
+        assert_eq!(denied_ns(millis(900), 0, None, 2), millis(900), "nobody knows its share");
     }
 }

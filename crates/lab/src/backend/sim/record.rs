@@ -251,11 +251,13 @@ impl Recorder {
             reach(table, second + 1);
             table.rows.get_mut(second)
         });
-        let Some([_, goodput, goodput_back, through, through_back, again, interests, data, nacks, same]) =
-            row.map(Vec::as_mut_slice)
+        let Some(
+            [_, goodput, goodput_back, through, through_back, again, interests, data, nacks, same, last_at],
+        ) = row.map(Vec::as_mut_slice)
         else {
             return;
         };
+        *last_at = last_at.max(time.as_nanos() as f64 / 1e9);
         let (good, all) = if with_data { (goodput, through) } else { (goodput_back, through_back) };
         *good += f64::from(*bytes);
         *all += f64::from(*bytes) + below;

@@ -2,7 +2,7 @@
 //! stand to another.
 
 use super::all_limits::limits;
-use super::limits::{Limit, has_buckets};
+use super::limits::Limit;
 use super::relation::{Range, Relation, is_less, is_strict, least_begun, range, relation};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
@@ -22,8 +22,7 @@ pub(crate) fn decided(plan: &Plan, expect: &Expect, is_virtual: bool) -> Option<
 
 /// All bounds of a statement that are decided, each field once.
 pub(super) fn bounds(plan: &Plan, expect: &Expect, measure: &Measure, is_virtual: bool) -> Vec<Undecidable> {
-    let mut list =
-        [by_its_range(plan, expect, measure, is_virtual), by_arithmetic(plan, expect, measure)].concat();
+    let mut list = [by_its_range(plan, expect, measure), by_arithmetic(plan, expect, measure)].concat();
     for limit in limits(plan, measure, is_virtual) {
         list.extend(by_a_limit(expect, measure, &limit));
     }
@@ -145,7 +144,7 @@ fn by_a_limit(expect: &Expect, measure: &Measure, limit: &Limit) -> Vec<Undecida
 }
 
 /// Bounds that lie at the ends of what a measure can be, or beyond them.
-fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure, is_virtual: bool) -> Vec<Undecidable> {
+fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
     let Numbers { at_least, more_than, at_most, less_than, about } = Numbers::of(expect);
     let Range { least, most, is_set } = range(plan, measure);
     let never = if is_set { How::NeverHere } else { How::Never };
@@ -171,12 +170,6 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure, is_virtual: boo
     tell("more_than", more_than, &|bound| bound < least, ALWAYS);
     tell("at_most", at_most, &|bound| bound >= most, ALWAYS);
     tell("less_than", less_than, &|bound| bound > most, ALWAYS);
-    // What a bucket lets go at once comes besides.
-    let node = plan.node(&measure.subject).filter(|_| measure.quantity == "load");
-    let is_load = node.is_some_and(|node| !has_buckets(plan, node, is_virtual));
-    let is_part = is_load && !["sum", "count", "deviation"].contains(&measure.summary.as_str());
-    tell("at_most", at_most.filter(|_| is_part && most > 100.0), &|bound| bound >= 100.0, FULL);
-    tell("less_than", less_than.filter(|_| is_part && most > 100.0), &|bound| bound > 100.0, FULL);
     let begun = least_begun(plan, measure).unwrap_or(f64::NEG_INFINITY);
     tell(
         "at_least",
@@ -202,7 +195,6 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure, is_virtual: boo
     list
 }
 
-const FULL: &str = "and no link carries more than its rate, which decides it";
 const VALID: &str = "and a run in which fewer are begun is not valid, which decides it";
 const NEVER: &str = "no result is as stated";
 const ALWAYS: &str = "no result contradicts this";
@@ -327,7 +319,7 @@ every = "100 ms"
             ("files.started", "about = 10\nwithin = \"1 %\"", "no result contradicts this (10)"),
             ("b.busy.mean", "at_most = 100", "is a part of what its processor has, 100 %"),
             ("b.cpu.mean", "at_most = 1000", "is a part of what its processor has, 100 %"),
-            ("b.waited.mean", "at_most = 100", "is a part of what its processor has, 100 %"),
+            ("b.waited.mean", "at_most = 100\non = [\"sim\"]", "is a part of what its processor has, 100 %"),
             ("files.duration.mean", "at_least = \"0.15 s\"", "comes over links of 50 Mbit/s"),
             ("files.goodput", "at_least = \"5 Mbit/s\"", "in the 14 s that there are"),
             ("files.goodput", "at_least = \"1 bit/s\"", "in the 14 s that there are"),
@@ -341,7 +333,11 @@ every = "100 ms"
             ("a.cpu.mean", "at_most = \"b.busy.mean\"\ntimes = 1000", "1000 times another measure"),
             ("files.goodput", "more_than = 0", "no result contradicts this (0)"),
             ("files.goodput", "at_most = 62_500_000", "write a bound below"),
-            ("b.goodput", "at_most = 7_000_000\non = [\"sim\"]", "carried by the link"),
+            (
+                "b.goodput",
+                "at_most = 7_000_000\non = [\"sim\"]\n[measure]\nfrom = \"2 s\"\nuntil = \"4 s\"",
+                "carried by the link",
+            ),
             ("b.out_data", "at_most = \"b.in_data\"\ntimes = 1e9", "1000000000 times another measure"),
             ("b.out_data", "at_most = \"b.in_interests\"", "never above"),
             ("b.in_interests", "at_least = \"b.in_data\"", "never below"),
@@ -357,12 +353,33 @@ every = "100 ms"
         }
     }
 
+    /// In virtual time, of two seconds.
+    const TWO_SECONDS: &str = "on = [\"sim\"]\n[measure]\nfrom = \"2 s\"\nuntil = \"4 s\"";
+
+    #[test]
+    fn a_link_that_copies_packets_or_lets_them_overtake_others_may_carry_more_than_its_rate() {
+        let expect =
+            format!("[[expect]]\nsay = \"So\"\nvalue = \"b.goodput\"\nat_most = 7_000_000\n{TWO_SECONDS}\n");
+        let said = |more: &str| {
+            let text = TEN_FILES.replace("delay = \"2 ms\"", &format!("delay = \"2 ms\"\n{more}"));
+            Experiment::parse("x", "x.toml", &format!("{text}{expect}"))
+                .map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        assert!(said("").contains("carried by the link"), "{}", said(""));
+        for more in ["duplicate = \"80 %\"", "jitter = \"1 ms\""] {
+            assert_eq!(said(more), "");
+        }
+    }
+
     #[test]
     fn a_statement_that_a_run_can_miss_is_none_whether_any_can_meet_it_or_not() {
         for (value, bound) in [
             ("files.unfinished", "at_most = 0\nby_construction = \"the 10 files have 15 s: `duration`\""),
             ("files.finished", "at_least = 9\n[gates]\nunfinished = \"20 %\""),
             ("b.busy.mean", "at_most = 90"),
+            // The kernel sums over processors, and over threads.
+            ("b.throttled.mean", "at_most = 100\non = [\"netns\"]"),
+            ("b.waited.mean", "at_most = 100\non = [\"netns\"]"),
             ("b.busy.max", "less_than = 100\n[sample]\n"),
             ("probe.loss", "at_most = 20"),
             // A slow forwarder or a full queue may lose all of them.
@@ -370,6 +387,15 @@ every = "100 ms"
             // A short run may carry little but what buckets let go at once.
             ("b.goodput", "at_most = 7_000_000"),
             ("a.load", "at_most = 100"),
+            // Whole packets of a second, or of an instant, may be more than the link's rate.
+            ("a.load.max", "at_most = 100\non = [\"sim\"]"),
+            ("a.load", "at_most = 100\non = [\"sim\"]"),
+            ("b.goodput", "at_most = 7_000_000\non = [\"sim\"]"),
+            (
+                "b.goodput.max",
+                "at_most = 7_000_000\non = [\"sim\"]\n[measure]\nfrom = \"2 s\"\nuntil = \"4 s\"",
+            ),
+            ("b.goodput", "at_most = 6_260_000\non = [\"sim\"]\n[measure]\nfrom = \"2 s\"\nuntil = \"4 s\""),
             // Clients count what the queue of the link has dropped.
             ("files.retransmissions", "at_most = 1e9"),
             // Samples of real forwarders may miss it, and their links let a part of a file go at once.
@@ -391,6 +417,10 @@ every = "100 ms"
             ("files.goodput", "at_least = \"6 Mbit/s\""),
             ("files.goodput", "at_most = \"49 Mbit/s\""),
             ("files.finished", "at_least = 11"),
+            ("probe.started", "at_least = 100\n[gates]\nunfinished = \"10 %\""),
+            // What was ordered and never begun is unfinished, too.
+            ("files.unfinished", "at_most = \"files.started\"\n[gates]\nunfinished = \"100 %\""),
+            ("files.started", "less_than = \"files.unfinished\"\n[gates]\nunfinished = \"100 %\""),
             ("probe.rtt.max", "at_most = \"1 s\""),
             ("endless.started", "at_least = 141"),
             ("endless.finished", "at_most = 130"),

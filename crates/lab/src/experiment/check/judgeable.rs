@@ -80,7 +80,6 @@ impl Judgeable {
         for (place, expect) in experiment.file.expect.iter().enumerate() {
             self.findings.extend(without_effect::of_expectation(expect, &format!("expect.{place}")));
         }
-        self.findings.extend(plans.iter().flat_map(without_effect::of_pings));
         self.findings.extend(asks_otherwise::controls(&experiment.file.control, plans));
         self.findings.extend(controls_that_are_idle(experiment, plans));
         for plan in plans.iter().filter(|plan| plan.control.is_none()) {
@@ -103,6 +102,7 @@ impl Judgeable {
         self.findings.extend(without_effect::dead_links(plans));
         for plan in plans {
             self.findings.extend(never_begun::of_plan(plan));
+            self.findings.extend(without_effect::of_pings(plan));
             self.findings.extend(without_effect::of_plan(plan));
             self.findings.extend(too_much::of_plan(plan));
         }

@@ -134,9 +134,13 @@ pub(super) fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> 
     let cores = if has_one { 1.0 } else { MAX_CORES };
     let most = 100.0
         * match measure.quantity.as_str() {
-            "cpu" => node.cpu.unwrap_or(cores).min(cores),
-            "busy" if node.cpu.is_some() => 1.0,
-            "busy" | "waited" | "throttled" => cores,
+            "cpu" if is_virtual => node.cpu.unwrap_or(cores).min(cores),
+            "busy" if is_virtual && node.cpu.is_some() => 1.0,
+            // The kernel lets a share be exceeded, and takes it back later.
+            "busy" if node.cpu.is_some() => return None,
+            // The kernel sums over threads, and what a share takes over processors.
+            "waited" if !is_virtual => return None,
+            "cpu" | "busy" | "waited" => cores,
             _ => return None,
         };
     Some(Limit {
@@ -176,16 +180,32 @@ fn has_bucket(plan: &Plan, place: LinkIndex) -> bool {
     plan.links.get(place).is_some_and(|link| link.simulated.token_bucket)
 }
 
+/// Bytes of packets that a mean over a window may count whole and the link has carried in part: those at the
+/// ends of the window, and of the rows that these cut.
+const MAX_CUT_BYTES: f64 = 4.0 * 9000.0;
+
+/// Seconds of the window that the file sets, where every run lasts until its end. From the first to the last
+/// activity it may be an instant, which one packet fills.
+fn window_s(plan: &Plan) -> Option<f64> {
+    let window = plan.evaluation.window;
+    let (from_ns, until_ns) = (window.from_ns?, window.until_ns?);
+    let is_there = !plan.schedule.until_done && until_ns <= plan.schedule.duration_ns;
+    is_there.then(|| until_ns.saturating_sub(from_ns) as f64 / 1e9).filter(|seconds| *seconds > 0.0)
+}
+
+/// The mean of what a link carries in virtual time, but for a few packets. A row of a second may hold more,
+/// and copies of a packet, and packets that overtake others, take no time of the link.
 pub(super) fn of_watched_link(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
     let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
     let watched = node.watch?;
-    // Of a load of at most 100 % it is told elsewhere.
     let is_rate = ["goodput", "goodput_interests", "throughput", "throughput_interests"]
         .contains(&measure.quantity.as_str());
-    // What a bucket lets go at once may be all that a short run carries.
-    let rate = carries(plan, watched).filter(|_| is_rate && is_virtual && !has_bucket(plan, watched))?;
-    let name = plan.links.get(watched).map_or("?", |link| &link.name);
-    Some(carried(&format!("the link `{name}`"), rate))
+    let link = plan.links.get(watched)?;
+    let is_plain = !has_bucket(plan, watched) && !link.simulated.is_random();
+    let is_mean = is_rate && measure.summary == "mean";
+    let rate = carries(plan, watched).filter(|_| is_mean && is_virtual && is_plain)?;
+    let most = rate + MAX_CUT_BYTES / window_s(plan)?;
+    Some(Limit { most, ..carried(&format!("the link `{}`, but for a few packets", link.name), rate) })
 }
 
 fn carried(by: &str, rate: f64) -> Limit {

@@ -30,7 +30,6 @@ impl Relation {
 /// What is a part of something else, moment by moment.
 const PARTS: &[(&str, &str)] = &[
     ("finished", "started"),
-    ("unfinished", "started"),
     ("satisfied", "asked"),
     ("refused", "asked"),
     ("timed_out", "asked"),
@@ -248,8 +247,8 @@ pub(super) fn pings(plan: &Plan, workload: &Workload) -> Option<f64> {
     Some((end_ns.saturating_sub(workload.start_ns) / (*every_ns).max(1)) as f64)
 }
 
-/// How many a workload has begun in every run that is valid; nothing where it may be fewer. Pings leave at
-/// their times, and of transfers that were not begun the gates take notice.
+/// How many a workload has begun in every run that is valid; nothing where it may be fewer. Of those
+/// that were not begun the gates take notice.
 pub(super) fn least_begun(plan: &Plan, measure: &Measure) -> Option<f64> {
     let window = plan.evaluation.window;
     let is_whole = window.from_ns.is_none() && window.until_ns.is_none();
@@ -259,13 +258,12 @@ pub(super) fn least_begun(plan: &Plan, measure: &Measure) -> Option<f64> {
     let least = |workload: &Workload| match &workload.does {
         // By a clock that is too slow the last may leave behind the end.
         Activity::Ping { .. } if !has_clocks(plan) => asked(workload),
-        Activity::Download { .. } | Activity::Program(_) if plan.evaluation.gates.unfinished == 0.0 => {
-            asked(workload)
-        }
+        Activity::Download { .. } | Activity::Program(_) => asked(workload),
         _ => None,
     };
     let is_number = !["deviation", "count"].contains(&measure.summary.as_str());
-    (is_whole && is_number && measure.quantity == "started").then(|| of.map(least).sum())?
+    let is_all_done = is_whole && plan.evaluation.gates.unfinished == 0.0;
+    (is_all_done && is_number && measure.quantity == "started").then(|| of.map(least).sum())?
 }
 
 /// What real workloads take to be stopped.

@@ -36,13 +36,14 @@ pub(super) fn of_expectation(expect: &Expect, key: &str) -> Vec<Finding> {
     idle.chain(endless).map(told).collect()
 }
 
-/// Pings that are counted and cannot all be sent: the run would be measured as if they had been.
+/// Pings that are counted and cannot all be sent. Of how many may be left `gates.unfinished` says something.
 pub(super) fn of_pings(plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     for workload in &plan.workloads {
         let Activity::Ping { every_ns, count, .. } = workload.does else { continue };
         let last_ns = every_ns.saturating_mul(count.saturating_sub(1)).saturating_add(workload.start_ns);
-        if count != u64::MAX && last_ns >= plan.schedule.duration_ns {
+        let is_left = plan.evaluation.gates.unfinished > 0.0;
+        if count != u64::MAX && !is_left && last_ns >= plan.schedule.duration_ns {
             let seconds = |ns: u64| ns as f64 / 1e9;
             findings.push(Finding {
                 key: format!("ping.{}.count", workload.name),
@@ -228,6 +229,10 @@ mod tests {
             |count: u32| told(&format!("every = '100 ms'\nstart = '1 s'\ncount = {count}\n{expect}"));
         assert!(counted(41).contains("the last of 41 pings would leave after 5 s"), "{}", counted(41));
         assert_eq!(counted(40), "");
+        // Whatever is said of it, unless the rest may be left.
+        let unsaid = |rest: &str| told(&format!("every = '100 ms'\nstart = '1 s'\ncount = 41\n{rest}"));
+        assert!(unsaid("").contains("the last of 41 pings"), "{}", unsaid(""));
+        assert_eq!(unsaid("[gates]\nunfinished = '10 %'\n"), "");
     }
 
     #[test]

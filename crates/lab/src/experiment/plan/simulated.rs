@@ -39,7 +39,7 @@ pub struct SimulatedLink {
 
 impl SimulatedLink {
     /// Does anything happen by chance on it?
-    pub(super) fn is_random(&self) -> bool {
+    pub(crate) fn is_random(&self) -> bool {
         self.duplicate > 0.0 || self.reorder > 0.0 || self.jitter_ns > 0
     }
 }

@@ -11,8 +11,9 @@ use crate::memory_files;
 
 /// How the name of the table begins; the node's name follows.
 pub(crate) const SERVED: &str = "served-";
-/// Its columns: the second, the content's place in the plan, the file, how often these segments of it had been
-/// sent by then, Data packets, their bytes of content, and how many of the packets were the first of a file.
+/// Its columns: the second, the content's place in the plan, the file, how often these segments of it had
+/// been sent by then, Data packets, their bytes of content, and how many of the packets were the first of a
+/// file.
 const HEAD: [&str; 7] = ["second", "content", "file", "time", "packets", "bytes", "objects"];
 
 /// A segment: its content, file and number.

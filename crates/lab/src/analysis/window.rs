@@ -9,9 +9,9 @@ pub struct Window {
     pub from: f64,
     /// Its end.
     pub until: f64,
-    /// Whether it lasts from the first to the last activity of the workloads: nothing happens before it, so that
-    /// what was counted in a second that its begin cuts belongs to the part within. What its end cuts belongs
-    /// to it as far as it came before: links and forwarders may go on when no workload does.
+    /// Whether it lasts from the first to the last activity of the workloads: nothing happens before it, so
+    /// that what was counted in a second that its begin cuts belongs to the part within. What its end cuts
+    /// belongs to it as far as it came before: links and forwarders may go on when no workload does.
     #[serde(default)]
     pub holds_all: bool,
     /// Whether the moment of its end lies in it, because nothing comes behind it: it ends with the run, or
@@ -45,7 +45,8 @@ fn is_rate(column: &str) -> bool {
 /// The name of the column that says how long a row lasted.
 pub(crate) const LENGTH: &str = "length";
 
-/// The name of the column that says when the last packet of a row crossed the link, in seconds from the start.
+/// The name of the column that says when the last packet of a row crossed the link, in seconds from the
+/// start.
 pub(crate) const LAST_AT: &str = "last_at";
 
 /// A last second that is shorter than this is joined to the one before: a rate over an instant says nothing.

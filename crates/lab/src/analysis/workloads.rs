@@ -172,8 +172,8 @@ impl PingTable {
         self.pings.len() + self.open.len()
     }
 
-    /// How many nothing answered, of those sent before `until`: of later ones an answer that takes long is not
-    /// seen, so that those that were answered are no fair choice.
+    /// How many nothing answered, of those sent before `until`: of later ones an answer that takes long is
+    /// not seen, so that those that were answered are no fair choice.
     pub(super) fn lost(&self, until: f64) -> Counted {
         let decided = self.pings.iter().filter(|(at, _)| *at <= until);
         decided.fold(Counted::default(), |sum, (_, round_trip)| Counted {

@@ -235,8 +235,8 @@ impl Group {
         throttled_ns(&fs::read_to_string(path.join("cpu.stat")).ok()?)
     }
 
-    /// What the group is limited to: its time in each period, and the period, in nanoseconds; nothing where it
-    /// has no limit or nobody knows.
+    /// What the group is limited to: its time in each period, and the period, in nanoseconds; nothing where
+    /// it has no limit or nobody knows.
     #[must_use]
     pub fn limit_ns(&self) -> Option<[u64; 2]> {
         let (version, path) = self.processor.as_ref()?;

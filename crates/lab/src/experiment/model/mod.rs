@@ -68,7 +68,7 @@ tables! {
         /// `duration`.
         until_done: Option<bool> = "false",
         /// Whether processors are kept from sleeping while workloads run in network namespaces, by a process
-        /// that runs only where nothing else would. One that sleeps takes up to half a millisecond on a
+        /// that runs only where nothing else would. One that sleeps takes some tenths of a millisecond on a
         /// virtual machine until it goes on with a packet. Needs control groups and Linux 5.15.
         keep_awake: Option<bool> = "true",
         /// How often each case is repeated, each time with new forwarders, another seed, and in virtual time

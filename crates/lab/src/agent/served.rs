@@ -16,6 +16,9 @@ pub(crate) const SERVED: &str = "served-";
 /// file.
 const HEAD: [&str; 7] = ["second", "content", "file", "time", "packets", "bytes", "objects"];
 
+/// A segment that was sent more often counts as sent so often, so that rows do not grow with requests.
+const MAX_TIMES: u32 = 1000;
+
 /// A segment: its content, file and number.
 type Segment = (usize, u32, u64);
 
@@ -34,7 +37,7 @@ impl ServedLog {
     /// A segment was sent.
     pub(super) fn note(&mut self, now: Instant, (content, file, segment): Segment, bytes: usize) {
         let times = self.sent.entry((content, file, segment)).or_default();
-        *times = times.saturating_add(1);
+        *times = times.saturating_add(1).min(MAX_TIMES);
         let sums = self.sums.entry((now.as_nanos() / 1_000_000_000, content, file, *times)).or_default();
         for (sum, more) in sums.iter_mut().zip([1, bytes as u64, u64::from(segment == 0)]) {
             *sum += more;
@@ -53,5 +56,25 @@ impl ServedLog {
             &folder.join(format!("{SERVED}{node}.csv")),
             csv::to_string([head].into_iter().chain(rows)),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn rows_do_not_grow_with_requests_for_one_segment() {
+        let mut log = ServedLog::default();
+        for second in 0..3 {
+            for _ in 0..2 * MAX_TIMES {
+                log.note(Instant::ZERO + Duration::from_secs(second), (0, 0, 0), 10);
+            }
+        }
+        assert_eq!(log.sums.len(), MAX_TIMES as usize + 2, "and one in each second behind");
+        let packets: u64 = log.sums.values().map(|[packets, ..]| packets).sum();
+        assert_eq!(packets, 6 * u64::from(MAX_TIMES));
     }
 }

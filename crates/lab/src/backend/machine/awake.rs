@@ -6,7 +6,7 @@
 //! each processor where nothing else would: in a control group that is *idle* (`cpu.idle`, Linux 5.15 and
 //! later), which everybody else goes before at once.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -16,12 +16,16 @@ use nix::unistd::Pid;
 use super::cgroup::Controllers;
 use crate::order::Owner;
 
-/// The process's own work: a thread on each processor that it may use, until the input ends.
+/// The process's own work: a thread on each processor that it may use, from the first line of its input,
+/// when it is in its group, until the input ends.
 ///
 /// # Errors
 ///
 /// When the system does not say which processors those are.
 pub fn keep_awake() -> io::Result<()> {
+    if io::stdin().read_line(&mut String::new())? == 0 {
+        return Ok(());
+    }
     // Zero is the calling thread.
     let allowed = sched_getaffinity(Pid::from_raw(0))?;
     for processor in (0..CpuSet::count()).filter(|processor| allowed.is_set(*processor) == Ok(true)) {
@@ -47,9 +51,11 @@ impl Awake {
         let Some(group) = controllers.idle_group(owner)? else { return Ok(None) };
         let mut command = Command::new(program);
         command.args(["lab", "internal", "keep-awake"]).stdin(Stdio::piped()).stdout(Stdio::null());
-        let child = command.spawn()?;
-        let awake = Awake(child);
+        let mut awake = Awake(command.spawn()?);
         group.add(awake.0.id())?;
+        if let Some(input) = &mut awake.0.stdin {
+            writeln!(input)?;
+        }
         Ok(Some(awake))
     }
 }

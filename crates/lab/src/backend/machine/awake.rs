@@ -1,10 +1,10 @@
 //! Processors that are kept awake while a run is measured.
 //!
 //! A processor of a virtual machine that has nothing to do is given back to the machine below, which takes
-//! some tenths of a millisecond to let it go on. A packet that wakes a forwarder up waits for that at each hop, the
-//! longer and the less evenly the more others use the machine below. So a process that never ends runs on
-//! each processor where nothing else would: in a control group that is *idle* (`cpu.idle`, Linux 5.15 and
-//! later), which everybody else goes before at once.
+//! some tenths of a millisecond to let it go on. A packet that wakes a forwarder up waits for that at each
+//! hop, the longer and the less evenly the more others use the machine below. So a process that never ends
+//! runs on each processor where nothing else would: in a control group that is *idle* (`cpu.idle`, Linux
+//! 5.15 and later), which everybody else goes before at once.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

@@ -52,7 +52,7 @@ pub use packet::{
 pub use trust::{Certificate, KeyKind, Policy, PrivateKey, PublicKey, Signer, UnixTime, ValidityPeriod};
 
 /// The crates underneath, whole.
-pub use {client, flow, management, packet, trust};
+pub use {client, flow, link, management, packet, trust};
 #[cfg(feature = "command")]
 pub use {engine, repo, sim};
 

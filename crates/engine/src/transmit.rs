@@ -58,10 +58,9 @@ impl Transmit {
         says_nothing && !matches!(self.packet, Packet::Nack(..))
     }
 
-    /// The packet; all that travels with it takes the place of what `header` says. Who has a header already
-    /// spares the moves of [`into_parts`](Transmit::into_parts).
+    /// The packet; all that travels with it takes the place of what `header` says.
     #[inline(always)]
-    pub fn unpack(self, header: &mut LinkHeader) -> Packet {
+    pub(crate) fn unpack(self, header: &mut LinkHeader) -> Packet {
         // Taken apart, so that no field is forgotten that may come: it would go on from another packet.
         let LinkHeader {
             pit_token,

@@ -9,9 +9,14 @@
 //! - [`Impairment`] and [`Wire`]: a bad link on purpose, with a seed, for the daemon and for tests.
 //!   [`FaultStreams`] is what of it the simulator needs.
 //!
-//! Nothing here owns a socket, a clock or a thread. Every service has the same four kinds of method: getters;
-//! `receive` and `handle_*`, with which the world tells it something; `send`, the one command; and `poll_*`
+//! Nothing here owns a socket, a clock or a thread. Every service has the same kinds of method: getters;
+//! commands, of which `send` is the one that every packet takes, beside what changes the settings and what
+//! makes room (`evict_*`); `receive` and `handle_*`, with which the world tells it something; and `poll_*`
 //! with `next_deadline`, which hand out its effects.
+//!
+//! Four methods of [`v2::LinkService`] exist for speed alone, and do what `send` and `receive` do without a
+//! copy where that is possible: `frame` and `frame_bare` give the frame of a packet that needs but one;
+//! `receive_frame` and `receive_bare` take what was received in a buffer of its own.
 //!
 //! ```
 //! use cairn_link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};

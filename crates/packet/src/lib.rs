@@ -1,8 +1,9 @@
 //! What is on the wire: names, Interests, Data and Nacks, the link headers that travel with them, and the
 //! encodings of both dialects, NDN and CCNx.
 //!
-//! A packet is decoded once. Decoding checks everything, finds the components of the name and hashes every
-//! prefix of it under a secret key in one pass; nobody downstream parses bytes again. Views such as
+//! A packet is decoded once. Decoding checks everything, finds the components of the name and hashes it under
+//! a secret key in one pass, which notes where each prefix ends: the hash of a prefix is finished when it is
+//! asked for. Nobody downstream parses bytes again. Views such as
 //! [`ndn::InterestView`] borrow the bytes and allocate nothing; owned packets, [`Interest`] and [`Data`],
 //! share the received [`Buffer`] and are cheap to clone. Both dialects decode into the same two types.
 //!

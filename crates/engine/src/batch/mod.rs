@@ -57,12 +57,13 @@
 //!
 //! **Departures**: what one face gets often comes in one piece, and [`poll_transmit_to`] gives it without a
 //! look at where it goes. Where one packet that came in mostly makes one that goes out, that is taken with
-//! [`poll_only_transmit`], without being moved to where it is looked at.
+//! [`poll_only_transmit`], without being moved to where it is looked at. [`unpack`] writes what travels with
+//! a packet into a header that is there.
 //!
 //! What strategies have no say in goes a short way in the pipelines, for the same reason: a new Interest
-//! whose strategy sends it to the first next hop is sent without the strategy's being called
-//! (`pipeline::strategy_calls`), and Data whose strategy does not watch it goes to the consumers in one pass
-//! (`pipeline::data`).
+//! whose strategy sends it to the first next hop (`Strategy::sends_new_to_first`) is sent without the
+//! strategy's being called (`pipeline::strategy_calls`), and Data whose strategy does not watch it goes to
+//! the consumers in one pass (`pipeline::data`).
 
 mod ahead;
 pub(crate) mod answers_due;
@@ -77,6 +78,8 @@ pub use arrivals::Arrivals;
 pub use decode::Acceptance;
 pub use spare_buffers::spare_buffer;
 
+use packet::{LinkHeader, Packet};
+
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::transmit::Transmit;
@@ -88,6 +91,13 @@ pub fn poll_only_transmit(
     is_it: impl FnOnce(&mut Transmit) -> bool,
 ) -> Option<Transmit> {
     engine.transmits.pop_alone_if(is_it)
+}
+
+/// The packet; all that travels with it takes the place of what `header` says. Who has a header already
+/// spares the moves of [`Transmit::into_parts`].
+#[inline(always)]
+pub fn unpack(transmit: Transmit, header: &mut LinkHeader) -> Packet {
+    transmit.unpack(header)
 }
 
 /// The next packet to send, if it goes to `face`.

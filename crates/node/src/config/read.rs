@@ -118,10 +118,14 @@ const EXAMPLES: &str = r#"
 # eviction = "delete-queue"    # or lru, lfu, gdsf, tiny-lfu, sieve, s3-fifo
 # delete_part = 0.25           # what one deletion frees, from 0 to 1
 # min_packet_bytes = 0
-# max_packet_bytes = 8800
+# max_packet_bytes = 8800      # left out, packets of any size
 # min_freshness_millis = 0     # Data that is fresh for less is not kept
 # max_waiting = 4096           # Interests that may wait for the disk
 # timeout_millis = 100         # and for how long, before they go upstream
+# ccnx_namespaces = ["ccnx:/example"]   # names below which CCNx clients may store objects, as in ccnr
+# ccnx_clients = "host"        # who may: applications on this host, or "anyone"
+# ccnx_anchors = ["/etc/cairn/publisher.key"]   # only what these have signed, whoever hands it over
+# ccnx_name = "ccnx:/example/repo"   # where its policy is; left out, the name that ccnr takes
 # [repository.cold]            # where volumes go that the folder has no room for
 # hot_bytes = 4294967296       # when those in the folder take more, the oldest leave it
 # folder = "/mnt/slow"         # another folder; or a bucket of an S3-compatible store:
@@ -171,6 +175,20 @@ mod tests {
         let sample = Config::sample();
         assert_eq!(Config::read(&sample), Ok(Config::default()), "{sample}");
         assert_eq!(Config::read(""), Ok(Config::default()));
+    }
+
+    #[test]
+    fn the_sample_shows_every_key_of_a_repository() {
+        let text = "[[repository]]\npath = 'a'\nmax_objects_of_prefix = 1\nmax_packet_bytes = 1\n\
+            ccnx_name = 'ccnx:/a'\n[repository.cold]\nhot_bytes = 1\nfolder = 'b'\n";
+        let config = Config::read(text).unwrap();
+        let sample = Config::sample();
+        let written = toml::to_string(&config.repositories[0]).unwrap();
+        let keys = written.lines().filter_map(|line| line.split_once(" =")).map(|(key, _)| key);
+        for key in keys {
+            assert!(sample.contains(&format!("# {key} = ")), "{key} is not in the sample");
+        }
+        assert!(written.contains("ccnx_namespaces") && written.contains("hot_bytes"), "{written}");
     }
 
     #[test]

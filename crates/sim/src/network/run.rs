@@ -1,6 +1,6 @@
 //! Letting time pass.
 
-use engine::batch::poll_only_transmit;
+use engine::batch::{poll_only_transmit, unpack};
 use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
 use packet::{NameHasher, Packet, PacketKind, PrefixHashes};
@@ -300,7 +300,7 @@ impl Network {
             }
         }
         let exit = node.exit(only.face);
-        slot.packet = Some(only.unpack(&mut slot.header));
+        slot.packet = Some(unpack(only, &mut slot.header));
         // The alarm has its turn behind the packet's.
         let alarm_at = node.look_after_engine(core.now);
         self.dispatch(number, exit, packet_id);

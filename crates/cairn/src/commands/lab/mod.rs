@@ -126,7 +126,7 @@ pub(crate) enum Command {
         report: Option<PathBuf>,
     },
     /// Measure what packets cost a forwarder on this machine, for virtual time to use: by kind of link and of
-    /// packet, from the cache, and signatures. Takes five minutes, and with three repeats fifteen, as root.
+    /// packet, from the cache, and signatures. Takes about four minutes for each repeat, as root.
     Calibrate(validation::CalibrateArguments),
     /// Run experiments with the same plan on real forwarders and in virtual time, and say of each number how
     /// far they are apart: within ±5 % where links limit, and ±15 % where the processor does.

@@ -59,6 +59,10 @@ ids! {
     pub(crate) HeldId;
     /// Something that the owner of the network planned.
     pub(crate) PlanId;
+    /// A part of a network that runs on a core of its own.
+    pub(crate) PartId;
+    /// Nodes that stay together in one part.
+    pub(crate) ClusterId;
     /// An object of a catalogue, in the order of popularity.
     pub(crate) ObjectId;
     /// A place for an object in a cache.
@@ -134,8 +138,16 @@ impl<I: Id, T> Arena<I, T> {
         self.items.iter().enumerate().map(|(index, item)| (I::from_index(index), item))
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
+        self.items.iter_mut().enumerate().map(|(index, item)| (I::from_index(index), item))
+    }
+
     pub(crate) fn values(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
+    }
+
+    pub(crate) fn into_values(self) -> std::vec::IntoIter<T> {
+        self.items.into_iter()
     }
 
     pub(crate) fn as_slice(&self) -> &[T] {

@@ -1,5 +1,7 @@
 //! On how many cores a network runs, and whether that has been worth it.
 
+use crate::arena::{Arena, PartId};
+
 /// Events that are left to one core after dividing was not worth it for the first time; twice as many after
 /// the next time, and so on.
 const FIRST_PAUSE: u64 = 1 << 16;
@@ -13,7 +15,7 @@ pub(crate) struct Cores<Part> {
     /// Events in each window, on average, that have to happen beside others: with fewer, one core is as fast.
     pub(crate) worth_it: u64,
     /// Empty networks with room for all that a part may have.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Arena<PartId, Part>,
     /// Events for which no partition is tried, and how many those were the last time.
     pub(crate) pausing: u64,
     pub(crate) last_pause: u64,
@@ -24,7 +26,7 @@ pub(crate) struct Cores<Part> {
 impl<Part> Default for Cores<Part> {
     fn default() -> Self {
         let (pausing, last_pause) = (0, FIRST_PAUSE / 2);
-        Cores { count: 1, worth_it: WORTH_IT, parts: Vec::new(), pausing, last_pause, events: 0 }
+        Cores { count: 1, worth_it: WORTH_IT, parts: Arena::default(), pausing, last_pause, events: 0 }
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! A conservative parallel simulation. What one node sends, another cannot see before the delay of the link
 //! is over, so a network is [partitioned](partition) along links of a millisecond and more. The delay of the
-//! shortest of them is the *lookahead*: for so long, a *window*, each part runs on a core of its own. Then
-//! what crosses between the parts is handed over, and the next window begins.
+//! shortest of them is the *lookahead*. For half of it, a *window*, each part runs on a core of its own. What
+//! it sends arrives in the window after the next one at the earliest, so there is a whole window to find out
+//! where among other events it belongs.
 //!
 //! **The same order.** Events of one instant happen in the order in which they were planned, and on one core
 //! a counter gives that order. Parts cannot share a counter. Each numbers what it plans by itself, and leaves
-//! room between its numbers. At the end of a window, [`order`] goes through what the parts have done and puts
-//! it in the order of one core: by time, and at equal times by the numbers that one core would have given.
+//! room between its numbers. While the next window is at work, [`order`] goes through what the parts have
+//! done and puts it in the order of one core: by time, and at equal times by the numbers that one core would
+//! have given.
 //! These are known by then, because everything was planned by something that comes before it in this very
 //! order. That yields the next numbers, the trace, and the place of what crosses among what its new part has
 //! planned itself.
@@ -18,9 +20,11 @@
 //! with taps or captures run on one core, and so do those in which so little happens within a window that
 //! handing over would take longer than the work.
 
+mod gate;
 mod order;
 mod partition;
 mod parts;
+mod settling;
 #[cfg(test)]
 mod tests;
 mod windows;

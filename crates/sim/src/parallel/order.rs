@@ -1,8 +1,12 @@
 //! The order of one core, found for what several have done.
 
+use std::vec::Drain;
+
+use super::settling::Window;
+use crate::arena::{Arena, PartId};
 use crate::events::queue::{STRIDE, Turn};
-use crate::trace::journal::{Crossing, ExecutedEvent, Journal};
-use crate::trace::{Note, Notes, Trace};
+use crate::trace::journal::{Crossing, ExecutedEvent};
+use crate::trace::{Note, Trace};
 
 /// Which numbers one core would have given to what the parts have planned.
 #[derive(Debug)]
@@ -11,7 +15,7 @@ pub(super) struct Order {
     first: u64,
     /// … and gives next.
     next: u64,
-    parts: Vec<Numbers>,
+    parts: Arena<PartId, Numbers>,
 }
 
 /// The numbers of a part.
@@ -29,12 +33,6 @@ struct Numbers {
 pub(super) struct OrderedCrossing {
     pub(super) crossing: Crossing,
     pub(super) turn: Turn,
-}
-
-/// What one part has done in a window.
-pub(super) struct Window<'a> {
-    pub(super) journal: &'a mut Journal,
-    pub(super) notes: &'a mut Notes,
 }
 
 impl Order {
@@ -58,7 +56,7 @@ impl Order {
     }
 
     /// What one core would have given in place of this number of a part.
-    pub(super) fn exact(&self, part: usize, turn: Turn) -> Turn {
+    pub(super) fn exact(&self, part: PartId, turn: Turn) -> Turn {
         let number = turn.number();
         let Some(offset) = number.checked_sub(self.base()).filter(|offset| *offset > 0) else {
             return turn;
@@ -75,27 +73,19 @@ impl Order {
     }
 
     /// Puts what the parts did in a window in the order of one core, and tells it to the trace. `part_of`
-    /// says where something goes.
+    /// says where something goes. The windows are empty then.
     pub(super) fn put_in_order(
         &mut self,
-        windows: &mut [Window<'_>],
+        windows: &mut Arena<PartId, Window>,
         trace: &mut Trace,
-        part_of: impl Fn(&Crossing) -> usize,
-        mut hand_over: impl FnMut(usize, OrderedCrossing),
+        part_of: impl Fn(&Crossing) -> PartId,
+        mut hand_over: impl FnMut(PartId, OrderedCrossing),
     ) {
-        let mut cursors: Vec<Cursor> = windows
-            .iter_mut()
-            .zip(&self.parts)
-            .map(|(window, numbers)| Cursor {
-                done: std::mem::take(&mut window.journal.done),
-                crossings: std::mem::take(&mut window.journal.crossings).into_iter(),
-                next: 0,
-                turns: self.base() + (numbers.exact.len() as u64 + 1) * STRIDE,
-                records: std::mem::take(&mut window.notes.records).into_iter(),
-                numbers: 0,
-                notes: 0,
-                crossed: 0,
-            })
+        let base = self.base();
+        let mut cursors: Arena<PartId, Cursor<'_>> = windows
+            .values_mut()
+            .zip(self.parts.values())
+            .map(|(window, numbers)| Cursor::new(window, base + (numbers.exact.len() as u64 + 1) * STRIDE))
             .collect();
         while let Some(part) = self.earliest(&cursors) {
             let cursor = &mut cursors[part];
@@ -105,8 +95,7 @@ impl Order {
             cursor.turns = done.turns_end;
             self.parts[part].exact.extend(self.next..self.next + turns);
             self.next += turns;
-            let Window { notes, .. } = &mut windows[part];
-            for &number in notes.numbers.get(cursor.numbers..done.numbers_end).unwrap_or_default() {
+            for &number in cursor.mixed.get(cursor.numbers..done.numbers_end).unwrap_or_default() {
                 trace.mix(number);
             }
             cursor.numbers = done.numbers_end;
@@ -123,19 +112,18 @@ impl Order {
                 hand_over(to, OrderedCrossing { crossing, turn });
             }
         }
-        for (window, mut cursor) in windows.iter_mut().zip(cursors) {
-            // The memory is used again.
-            cursor.done.clear();
-            window.journal.done = cursor.done;
-            window.notes.numbers.clear();
+        drop(cursors);
+        for Window { journal, notes } in windows.values_mut() {
+            journal.done.clear();
+            notes.numbers.clear();
         }
     }
 
     /// The part that has what comes next in the order of one core.
     #[inline]
-    fn earliest(&self, cursors: &[Cursor]) -> Option<usize> {
-        let mut earliest: Option<(usize, Turn)> = None;
-        for (part, cursor) in cursors.iter().enumerate() {
+    fn earliest(&self, cursors: &Arena<PartId, Cursor<'_>>) -> Option<PartId> {
+        let mut earliest: Option<(PartId, Turn)> = None;
+        for (part, cursor) in cursors.iter() {
             let Some(&ExecutedEvent { turn, .. }) = cursor.done.get(cursor.next) else { continue };
             let is_earlier = earliest.is_none_or(|(other, best)| {
                 turn.at < best.at
@@ -150,7 +138,7 @@ impl Order {
 
     /// A number in a part for what comes from another: behind all that the part had given when it was
     /// planned, and before the next.
-    fn arrival_number(&mut self, part: usize, exact: u64) -> u64 {
+    fn arrival_number(&mut self, part: PartId, exact: u64) -> u64 {
         let base = self.base();
         let numbers = &mut self.parts[part];
         let given = numbers.exact.len();
@@ -165,18 +153,38 @@ impl Order {
 
     /// Whether so much has come to a part that is at rest that no room between its numbers may be left.
     pub(super) fn is_narrow(&self) -> bool {
-        self.parts.iter().any(|numbers| numbers.latest.1 > STRIDE / 2)
+        self.parts.values().any(|numbers| numbers.latest.1 > STRIDE / 2)
     }
 }
 
 /// How far a part's window has been put in order.
-struct Cursor {
-    done: Vec<ExecutedEvent>,
-    crossings: std::vec::IntoIter<Crossing>,
+struct Cursor<'a> {
+    done: &'a [ExecutedEvent],
+    /// For the number over everything.
+    mixed: &'a [u64],
+    crossings: Drain<'a, Crossing>,
+    records: Drain<'a, Note>,
     next: usize,
     turns: u64,
     numbers: usize,
     notes: usize,
     crossed: usize,
-    records: std::vec::IntoIter<Note>,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the begin of a window in which the part gives `turns` first.
+    fn new(window: &'a mut Window, turns: u64) -> Self {
+        let (journal, notes) = (&mut *window.journal, &mut *window.notes);
+        Cursor {
+            done: &journal.done,
+            mixed: &notes.numbers,
+            crossings: journal.crossings.drain(..),
+            records: notes.records.drain(..),
+            next: 0,
+            turns,
+            numbers: 0,
+            notes: 0,
+            crossed: 0,
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use packet::time::Duration;
 
-use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, Id, LinkId, NodeId};
+use crate::arena::{AppId, Arena, ChannelId, ClusterId, EndId, FramedId, Id, LinkId, NodeId, PartId};
 use crate::core::Link;
 use crate::events::queue::EventSource;
 use crate::network::Network;
@@ -31,19 +31,19 @@ pub(super) struct Partition {
     parts: usize,
     /// The delay of the shortest link between parts: how long no part can see what another does.
     lookahead: Duration,
-    nodes: Arena<NodeId, usize>,
-    applications: Arena<AppId, usize>,
+    nodes: Arena<NodeId, PartId>,
+    applications: Arena<AppId, PartId>,
     /// The part that has a link; `None` for one between parts.
-    links: Arena<LinkId, Option<usize>>,
-    framed: Arena<FramedId, usize>,
+    links: Arena<LinkId, Option<PartId>>,
+    framed: Arena<FramedId, PartId>,
     channels: Arena<ChannelId, Direction>,
 }
 
 /// One direction of a link, or all of one that several share.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
-    sender: usize,
-    receiver: usize,
+    sender: PartId,
+    receiver: PartId,
 }
 
 /// Nodes that stay together.
@@ -51,7 +51,7 @@ struct Direction {
 struct Cluster {
     work: u64,
     /// Other clusters, and what goes between them and this one.
-    neighbours: Vec<(usize, u64)>,
+    neighbours: Vec<(ClusterId, u64)>,
 }
 
 impl Partition {
@@ -86,32 +86,33 @@ impl Partition {
         }
         let mut part_of_cluster = cut(&clusters, parts);
         let most =
-            clusters.iter().map(|cluster| cluster.work).sum::<u64>() / parts as u64 * LARGEST_SHARE / 100;
+            clusters.values().map(|cluster| cluster.work).sum::<u64>() / parts as u64 * LARGEST_SHARE / 100;
         improve(&clusters, &mut part_of_cluster, parts, most);
         // Parts that came out empty are left out.
-        let mut work = vec![0; parts];
-        for (cluster, &part) in clusters.iter().zip(&part_of_cluster) {
+        let mut work: Arena<PartId, u64> = (0..parts).map(|_| 0).collect();
+        for (cluster, &part) in clusters.values().zip(part_of_cluster.values()) {
             work[part] += cluster.work.max(1);
         }
-        let numbers: Vec<usize> = work
-            .iter()
-            .scan(0, |next, &work| {
-                let number = *next;
-                *next += usize::from(work > 0);
-                Some(number)
+        let mut used = 0;
+        let numbers: Arena<PartId, PartId> = work
+            .values()
+            .map(|&work| {
+                let number = PartId::from_index(used);
+                used += usize::from(work > 0);
+                number
             })
             .collect();
-        let used = work.iter().filter(|work| **work > 0).count();
-        let is_even = used == parts && work.iter().all(|work| *work <= most);
-        let nodes = cluster_of.iter().map(|&cluster| numbers[part_of_cluster[cluster]]).collect();
+        let is_even = used == parts && work.values().all(|work| *work <= most);
+        let nodes = cluster_of.values().map(|&cluster| numbers[part_of_cluster[cluster]]).collect();
         Some((Partition::by_nodes(network, nodes, used)?, is_even))
     }
 
     /// All else follows the nodes; `None` if no link joins two parts.
-    fn by_nodes(network: &Network, nodes: Arena<NodeId, usize>, parts: usize) -> Option<Partition> {
+    fn by_nodes(network: &Network, nodes: Arena<NodeId, PartId>, parts: usize) -> Option<Partition> {
         let core = &network.core;
-        let part_of = |link: &Link, end: EndId| link.ends.get(end.index()).map_or(0, |end| nodes[end.node]);
-        let links: Arena<LinkId, Option<usize>> = core
+        let part_of =
+            |link: &Link, end: EndId| link.ends.get(end.index()).map_or(PartId(0), |end| nodes[end.node]);
+        let links: Arena<LinkId, Option<PartId>> = core
             .links
             .values()
             .map(|link| {
@@ -127,12 +128,13 @@ impl Partition {
             let other = EndId::from_index(1 - (channel.end.index() & 1));
             Direction { sender, receiver: if link.is_shared() { sender } else { part_of(link, other) } }
         });
-        let framed = core.framed.values().map(|framed| links[framed.link].unwrap_or(0));
+        let framed = core.framed.values().map(|framed| links[framed.link].unwrap_or(PartId(0)));
         let applications = core.attachments.values().map(|attachment| nodes[attachment.node]);
         let (channels, framed, applications) = (channels.collect(), framed.collect(), applications.collect());
         Some(Partition { parts, lookahead, applications, framed, channels, links, nodes })
     }
 
+    /// How many parts there are; they are numbered from zero.
     pub(super) fn parts(&self) -> usize {
         self.parts
     }
@@ -142,15 +144,15 @@ impl Partition {
         self.lookahead
     }
 
-    pub(super) fn nodes_of(&self, part: usize) -> impl Iterator<Item = NodeId> {
+    pub(super) fn nodes_of(&self, part: PartId) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().filter(move |(_, of)| **of == part).map(|(id, _)| id)
     }
 
-    pub(super) fn applications_of(&self, part: usize) -> impl Iterator<Item = AppId> {
+    pub(super) fn applications_of(&self, part: PartId) -> impl Iterator<Item = AppId> {
         self.applications.iter().filter(move |(_, of)| **of == part).map(|(id, _)| id)
     }
 
-    pub(super) fn links_within(&self, part: usize) -> impl Iterator<Item = LinkId> {
+    pub(super) fn links_within(&self, part: PartId) -> impl Iterator<Item = LinkId> {
         self.links.iter().filter(move |(_, of)| **of == Some(part)).map(|(id, _)| id)
     }
 
@@ -160,7 +162,7 @@ impl Partition {
     }
 
     /// Channels by which a part sends.
-    pub(super) fn channels_from(&self, part: usize) -> impl Iterator<Item = ChannelId> {
+    pub(super) fn channels_from(&self, part: PartId) -> impl Iterator<Item = ChannelId> {
         self.channels.iter().filter(move |(_, of)| of.sender == part).map(|(id, _)| id)
     }
 
@@ -169,13 +171,13 @@ impl Partition {
         self.channels.iter().filter(|(_, of)| of.sender != of.receiver).map(|(id, _)| id)
     }
 
-    pub(super) fn receiver_of(&self, channel: ChannelId) -> usize {
-        self.channels.get(channel).map_or(0, |direction| direction.receiver)
+    pub(super) fn receiver_of(&self, channel: ChannelId) -> PartId {
+        self.channels.get(channel).map_or(PartId(0), |direction| direction.receiver)
     }
 
     /// Where an event happens; `None` for what the owner of the network has planned, and for what was held
     /// back: [its channel](Self::receiver_of) says where it goes on.
-    pub(super) fn part_of_source(&self, source: EventSource) -> Option<usize> {
+    pub(super) fn part_of_source(&self, source: EventSource) -> Option<PartId> {
         match source {
             EventSource::Channel(channel) => self.channels.get(channel).map(|direction| direction.receiver),
             EventSource::Departure(channel) => self.channels.get(channel).map(|direction| direction.sender),
@@ -191,8 +193,8 @@ fn may_be_cut(link: &Link, shortest: Duration) -> bool {
     link.framed.is_none() && !link.is_shared() && link.config.delay >= shortest
 }
 
-/// The number of each node's cluster; clusters are numbered from zero.
-fn clusters(network: &Network, shortest_cut: Duration) -> Vec<usize> {
+/// The cluster of each node.
+fn clusters(network: &Network, shortest_cut: Duration) -> Arena<NodeId, ClusterId> {
     let mut joined: Vec<Vec<usize>> = vec![Vec::new(); network.core.nodes.len()];
     for link in network.core.links.values().filter(|link| !may_be_cut(link, shortest_cut)) {
         for pair in link.ends.windows(2) {
@@ -201,21 +203,21 @@ fn clusters(network: &Network, shortest_cut: Duration) -> Vec<usize> {
             joined[b].push(a);
         }
     }
-    components(&joined)
+    components(&joined).into_iter().map(ClusterId::from_index).collect()
 }
 
-fn weigh(network: &Network, cluster_of: &[usize]) -> Vec<Cluster> {
-    let count = cluster_of.iter().max().map_or(0, |last| last + 1);
-    let mut clusters = vec![Cluster::default(); count];
-    let mut between = std::collections::BTreeMap::<(usize, usize), u64>::new();
+fn weigh(network: &Network, cluster_of: &Arena<NodeId, ClusterId>) -> Arena<ClusterId, Cluster> {
+    let count = cluster_of.values().max().map_or(0, |last| last.index() + 1);
+    let mut clusters: Arena<ClusterId, Cluster> = (0..count).map(|_| Cluster::default()).collect();
+    let mut between = std::collections::BTreeMap::<(ClusterId, ClusterId), u64>::new();
     for link in network.core.links.values() {
         let packets: u64 = link.channels.iter().map(|&id| network.core.channels[id].counters.packets).sum();
         let traffic = packets + 1;
         for end in &link.ends {
-            clusters[cluster_of[end.node.index()]].work += traffic;
+            clusters[cluster_of[end.node]].work += traffic;
         }
         for pair in link.ends.windows(2) {
-            let (a, b) = (cluster_of[pair[0].node.index()], cluster_of[pair[1].node.index()]);
+            let (a, b) = (cluster_of[pair[0].node], cluster_of[pair[1].node]);
             if a != b {
                 *between.entry((a.min(b), a.max(b))).or_default() += traffic;
             }
@@ -229,10 +231,10 @@ fn weigh(network: &Network, cluster_of: &[usize]) -> Vec<Cluster> {
 }
 
 /// All clusters by their distance from `start`, and behind them those that it cannot reach.
-fn by_distance(clusters: &[Cluster], start: usize) -> Vec<usize> {
-    let mut seen = vec![false; clusters.len()];
+fn by_distance(clusters: &Arena<ClusterId, Cluster>, start: ClusterId) -> Vec<ClusterId> {
+    let mut seen: Arena<ClusterId, bool> = clusters.ids().map(|_| false).collect();
     let mut order = Vec::with_capacity(clusters.len());
-    for start in std::iter::once(start).chain(0..clusters.len()) {
+    for start in std::iter::once(start).chain(clusters.ids()) {
         if std::mem::replace(&mut seen[start], true) {
             continue;
         }
@@ -250,37 +252,42 @@ fn by_distance(clusters: &[Cluster], start: usize) -> Vec<usize> {
 }
 
 /// Cuts the order of distance into parts of equal work.
-fn cut(clusters: &[Cluster], parts: usize) -> Vec<usize> {
+fn cut(clusters: &Arena<ClusterId, Cluster>, parts: usize) -> Arena<ClusterId, PartId> {
+    let mut part_of: Arena<ClusterId, PartId> = clusters.ids().map(|_| PartId(0)).collect();
+    let Some(first) = clusters.ids().next() else { return part_of };
     // The farthest from any is at the edge.
-    let edge = if clusters.is_empty() { 0 } else { by_distance(clusters, 0).last().copied().unwrap_or(0) };
-    let total: u64 = clusters.iter().map(|cluster| cluster.work).sum();
-    let mut part_of = vec![0; clusters.len()];
+    let edge = by_distance(clusters, first).last().copied().unwrap_or(first);
+    let total: u64 = clusters.values().map(|cluster| cluster.work).sum();
     let mut before = 0;
     for cluster in by_distance(clusters, edge) {
         let middle = u128::from(before) + u128::from(clusters[cluster].work / 2);
         let part = middle * parts as u128 / u128::from(total.max(1));
-        part_of[cluster] = usize::try_from(part).unwrap_or(0).min(parts - 1);
+        part_of[cluster] = PartId::from_index(usize::try_from(part).unwrap_or(0).min(parts - 1));
         before += clusters[cluster].work;
     }
     part_of
 }
 
 /// Moves clusters to where more of their traffic goes.
-fn improve(clusters: &[Cluster], part_of: &mut [usize], parts: usize, most: u64) {
-    let mut work = vec![0; parts];
-    for (cluster, &part) in clusters.iter().zip(part_of.iter()) {
+fn improve(
+    clusters: &Arena<ClusterId, Cluster>,
+    part_of: &mut Arena<ClusterId, PartId>,
+    parts: usize,
+    most: u64,
+) {
+    let mut work: Arena<PartId, u64> = (0..parts).map(|_| 0).collect();
+    for (cluster, &part) in clusters.values().zip(part_of.values()) {
         work[part] += cluster.work;
     }
     for _ in 0..PASSES {
         let mut has_changed = false;
-        for (number, cluster) in clusters.iter().enumerate() {
+        for (number, cluster) in clusters.iter() {
             let own = part_of[number];
-            let mut towards = vec![0; parts];
+            let mut towards: Arena<PartId, u64> = work.ids().map(|_| 0).collect();
             for &(other, traffic) in &cluster.neighbours {
                 towards[part_of[other]] += traffic;
             }
-            let Some((best, &traffic)) = towards.iter().enumerate().max_by_key(|(_, traffic)| **traffic)
-            else {
+            let Some((best, &traffic)) = towards.iter().max_by_key(|(_, traffic)| **traffic) else {
                 continue;
             };
             let least = work[own] / 2;

@@ -11,8 +11,9 @@ use packet::random::Random;
 
 use super::order::Order;
 use super::partition::Partition;
+use super::settling::Window;
 use crate::application::Application;
-use crate::arena::{ChannelId, EndId, LinkId, PacketId};
+use crate::arena::{Arena, ChannelId, EndId, LinkId, PacketId, PartId};
 use crate::core::{Attachment, Core, HeldPacket, Link, Stage};
 use crate::events::in_flight::{AllInFlight, OnLink};
 use crate::events::queue::{Alarm, Event, EventSource, STRIDE, Turn};
@@ -21,8 +22,8 @@ use crate::events::simultaneous::Ties;
 use crate::link::{Channel, Flight, LinkConfig};
 use crate::network::Network;
 use crate::node::Node;
-use crate::trace::journal::{Crossing, Journal};
-use crate::trace::{Notes, Trace};
+use crate::trace::Trace;
+use crate::trace::journal::Crossing;
 
 /// Stands where another part has an application.
 struct AbsentApplication;
@@ -40,10 +41,16 @@ impl Network {
     }
 
     /// Takes the network apart. What its owner has planned stays.
-    pub(super) fn split(&mut self, partition: &Partition, order: &Order, trace: &Trace) -> Vec<Network> {
-        let mut parts = take(&mut self.cores.parts);
-        parts.resize_with(partition.parts(), || Network::new(self.core.seed));
-        for part in &mut parts {
+    pub(super) fn split(
+        &mut self,
+        partition: &Partition,
+        order: &Order,
+        trace: &Trace,
+    ) -> Arena<PartId, Network> {
+        let mut spare = take(&mut self.cores.parts).into_values();
+        let parts = std::iter::repeat_with(|| spare.next().unwrap_or_else(|| Network::new(self.core.seed)));
+        let mut parts: Arena<PartId, Network> = parts.take(partition.parts()).collect();
+        for part in parts.values_mut() {
             self.make_room_in(part);
             part.core.now = self.core.now;
             part.core.hops = 0;
@@ -59,7 +66,7 @@ impl Network {
                 move_flights(&mut self.core, &mut part.core, channel, &|turn| turn);
             }
         }
-        for (number, part) in parts.iter_mut().enumerate() {
+        for (number, part) in parts.iter_mut() {
             move_belongings(self, part, partition, number, &|turn| turn);
             for link in partition.cut_links() {
                 part.core.links[link] = self.core.links[link].clone();
@@ -68,11 +75,11 @@ impl Network {
         for event in self.core.queue.take_all() {
             let part = match event.source {
                 EventSource::Held(place) => {
-                    self.core.held.get(place).map_or(0, |held| partition.receiver_of(held.channel))
+                    self.core.held.get(place).as_ref().map(|held| partition.receiver_of(held.channel))
                 }
-                source => partition.part_of_source(source).unwrap_or(usize::MAX),
+                source => partition.part_of_source(source),
             };
-            match parts.get_mut(part) {
+            match part.and_then(|part| parts.get_mut(part)) {
                 Some(part) => move_event(&mut self.core, &mut part.core, event, event.turn),
                 None => self.core.queue.push(event.turn, event.source),
             }
@@ -81,8 +88,13 @@ impl Network {
     }
 
     /// Puts a network together that was taken apart.
-    pub(super) fn put_together(&mut self, mut parts: Vec<Network>, partition: &Partition, order: &Order) {
-        for (number, part) in parts.iter_mut().enumerate() {
+    pub(super) fn put_together(
+        &mut self,
+        mut parts: Arena<PartId, Network>,
+        partition: &Partition,
+        order: &Order,
+    ) {
+        for (number, part) in parts.iter_mut() {
             let exact = |turn| order.exact(number, turn);
             move_belongings(part, self, partition, number, &exact);
             for event in part.core.queue.take_all() {
@@ -135,7 +147,7 @@ fn move_belongings(
     from: &mut Network,
     to: &mut Network,
     partition: &Partition,
-    part: usize,
+    part: PartId,
     turns: &dyn Fn(Turn) -> Turn,
 ) {
     let Network { core: from, applications: from_applications, .. } = from;
@@ -254,12 +266,11 @@ impl Core {
         }
     }
 
-    pub(super) fn take_notes(&mut self) -> (Box<Journal>, Box<Notes>) {
-        (self.journal.take().unwrap_or_default(), self.trace.notes.take().unwrap_or_default())
-    }
-
-    pub(super) fn put_notes_back(&mut self, journal: Box<Journal>, notes: Box<Notes>) {
-        self.journal = Some(journal);
-        self.trace.notes = Some(notes);
+    /// Gives what has been noted, and goes on with what is in `window`.
+    pub(super) fn swap_notes(&mut self, window: &mut Window) {
+        if let (Some(journal), Some(notes)) = (&mut self.journal, &mut self.trace.notes) {
+            swap(journal, &mut window.journal);
+            swap(notes, &mut window.notes);
+        }
     }
 }

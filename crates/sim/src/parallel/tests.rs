@@ -11,7 +11,7 @@ use packet::time::{Duration, Instant};
 
 use super::partition::Partition;
 use crate::application::{Application, Consumer, Context, Producer};
-use crate::arena::NodeId;
+use crate::arena::{NodeId, PartId};
 use crate::error::SimError;
 use crate::events::simultaneous::SimultaneousOrder;
 use crate::link::{CoDel, Faults, LinkConfig, Queue};
@@ -264,7 +264,7 @@ fn links_that_are_short_or_shared_join_their_nodes_in_one_part() -> Result<(), S
     network.connect(nodes[3], nodes[4], &long)?;
     network.connect(nodes[4], nodes[5], &LinkConfig::ideal().millis(7))?;
     let partition = Partition::of(&network, 2).ok_or(SimError::TooFewEnds)?;
-    let parts: Vec<Vec<NodeId>> = (0..2).map(|part| partition.nodes_of(part).collect()).collect();
+    let parts: [Vec<NodeId>; 2] = [PartId(0), PartId(1)].map(|part| partition.nodes_of(part).collect());
     let whole = |nodes: &[NodeId]| parts.iter().any(|part| nodes.iter().all(|node| part.contains(node)));
     assert!(whole(&nodes[..4]), "{parts:?}");
     assert!(!whole(&nodes), "{parts:?}");

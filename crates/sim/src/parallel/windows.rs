@@ -1,92 +1,33 @@
 //! Parts at work beside each other, window by window.
+//!
+//! What a part sends within a window arrives a lookahead later at the earliest. Windows are half as long, so
+//! that it arrives in the window after the next: one is put in order while the next is at work, by the thread
+//! that is done first.
 
-use std::hint::spin_loop;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use packet::time::{Duration, Instant};
 
-use super::order::{Order, OrderedCrossing, Window};
+use super::gate::{Closing, Gate};
+use super::order::{Order, OrderedCrossing};
 use super::partition::Partition;
+use super::settling::Settling;
+use crate::arena::{Arena, PartId};
 use crate::error::SimError;
 use crate::network::Network;
-use crate::trace::Trace;
-use crate::trace::journal::Crossing;
 
 /// Windows after which is looked whether dividing was worth it.
 const WINDOWS_LOOKED_AT: u64 = 16;
-/// Windows grow from this to the lookahead …
-const FIRST_SPAN: Duration = Duration::from_millis(1);
+/// Windows grow from this to half of the lookahead …
+const FIRST_SPAN: Duration = Duration::from_micros(500);
 /// … as long as no more events than this happen in one, which bounds what parts have to remember.
-const MAX_EVENTS: u64 = 1 << 17;
+const MAX_EVENTS: u64 = 1 << 16;
 /// Taking so many nodes, channels and applications apart and together costs as much as a window.
 const PLACES_A_WINDOW: usize = 400;
 /// Numbers remembered, eight to 24 bytes each, before the parts are put together and divided anew.
 const MAX_NUMBERS: u64 = 1 << 22;
-/// How often a thread looks whether it is its turn before it lets others run: windows take microseconds, and
-/// waking up takes as long.
-const LOOKS: u32 = 4_000;
-
-/// What the threads tell each other.
-#[derive(Default)]
-struct Gate {
-    /// How many windows have begun.
-    windows: AtomicU64,
-    /// When the latest ends, in nanoseconds.
-    until: AtomicU64,
-    /// How many threads beside the first are done with it.
-    finished: AtomicUsize,
-    /// Nobody has anything to do any more, or somebody has panicked.
-    is_over: AtomicBool,
-}
-
-/// Opens the gate for good when dropped, so that nobody waits for one who has panicked.
-struct Closing<'a>(&'a Gate);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::Release);
-    }
-}
-
-impl Gate {
-    /// Waits until something is so; false if it will not be any more.
-    fn wait(&self, is_so: impl Fn() -> bool) -> bool {
-        let mut looks = 0;
-        while !is_so() {
-            if self.is_over.load(Ordering::Acquire) {
-                return false;
-            }
-            looks += 1;
-            if looks < LOOKS {
-                spin_loop();
-            } else {
-                thread::yield_now();
-            }
-        }
-        true
-    }
-
-    fn begin(&self, until: Instant) {
-        self.until.store(until.as_nanos(), Ordering::Relaxed);
-        self.finished.store(0, Ordering::Relaxed);
-        self.windows.fetch_add(1, Ordering::Release);
-    }
-
-    /// Works on one part, window by window, until all is over.
-    fn work(&self, part: &Mutex<Worker>) {
-        let _closing = Closing(self);
-        let mut windows = 0;
-        while self.wait(|| self.windows.load(Ordering::Acquire) != windows) {
-            windows += 1;
-            let until = Instant::from_nanos(self.until.load(Ordering::Relaxed));
-            locked(part).run(until);
-            self.finished.fetch_add(1, Ordering::Release);
-        }
-    }
-}
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,7 +36,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A part, and what went wrong in it.
 struct Worker {
     network: Network,
-    /// What has come from other parts since the last window.
+    /// What has come from other parts, and is not on its way yet.
     arrivals: Vec<OrderedCrossing>,
     problem: Option<SimError>,
 }
@@ -111,6 +52,7 @@ impl Worker {
     /// Puts what has come on its way.
     fn take_arrivals(&mut self) {
         for OrderedCrossing { crossing, turn } in self.arrivals.drain(..) {
+            debug_assert!(turn.at >= self.network.core.now, "it comes before what has happened there");
             self.network.core.take_in(crossing, turn);
         }
     }
@@ -140,34 +82,36 @@ impl Network {
         let trace = std::mem::take(&mut self.core.trace);
         let parts = self.split(partition, &order, &trace);
         let worker = |network| Mutex::new(Worker { network, arrivals: Vec::new(), problem: None });
-        let workers: Vec<Mutex<Worker>> = parts.into_iter().map(worker).collect();
-        let gate = Gate::default();
-        let mut coordinator = Coordinator {
-            gate: &gate,
-            workers: &workers,
+        let coordinator = Coordinator {
+            gate: Gate::default(),
+            workers: parts.into_values().map(worker).collect(),
+            settling: Mutex::new(Settling::new(order, trace, partition.parts())),
             partition,
-            order,
-            trace,
+        };
+        let mut progress = Progress {
             span: FIRST_SPAN,
             windows: (places / PLACES_A_WINDOW) as u64,
             events: 0,
             beside: 0,
+            in_a_row: 0,
         };
         let was_worth_it = thread::scope(|scope| {
-            let closing = Closing(&gate);
-            let others = workers.iter().skip(1);
-            let threads: Vec<_> = others.map(|worker| scope.spawn(|| gate.work(worker))).collect();
-            let was_worth_it = coordinator.conduct(horizon, self.cores.worth_it);
+            let closing = Closing(&coordinator.gate);
+            let others = coordinator.workers.values().skip(1);
+            let work = |worker| coordinator.gate.work(|until| coordinator.run(worker, until));
+            let threads: Vec<_> = others.map(|worker| scope.spawn(move || work(worker))).collect();
+            let was_worth_it = coordinator.conduct(&mut progress, horizon, self.cores.worth_it);
             drop(closing);
             for thread in threads {
                 thread.join().unwrap_or_else(|panic| resume_unwind(panic));
             }
             was_worth_it
         });
-        let Coordinator { order, trace, events, .. } = coordinator;
+        let Coordinator { workers, settling, .. } = coordinator;
+        let Settling { order, trace, .. } = settling.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut problem = None;
-        let mut parts = Vec::new();
-        for worker in workers {
+        let mut parts = Arena::default();
+        for worker in workers.into_values() {
             let mut worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
             worker.take_arrivals();
             problem = problem.or(worker.problem);
@@ -175,18 +119,21 @@ impl Network {
         }
         self.core.trace = trace;
         self.put_together(parts, partition, &order);
-        self.cores.events += events;
+        self.cores.events += progress.events;
         problem.map_or(Ok(was_worth_it), Err)
     }
 }
 
 /// Has all parts work window after window, and hands over what crosses between them.
 struct Coordinator<'a> {
-    gate: &'a Gate,
-    workers: &'a [Mutex<Worker>],
+    gate: Gate,
+    workers: Arena<PartId, Mutex<Worker>>,
+    settling: Mutex<Settling>,
     partition: &'a Partition,
-    order: Order,
-    trace: Trace,
+}
+
+/// How far a division is, and what it brought.
+struct Progress {
     /// How long windows are at present, if the lookahead allows it.
     span: Duration,
     /// Windows so far, and what dividing costs in windows.
@@ -195,69 +142,103 @@ struct Coordinator<'a> {
     events: u64,
     /// Those of them that took no time, because a part with more of them was at work meanwhile.
     beside: u64,
+    /// Windows since it was last looked whether dividing is worth it.
+    in_a_row: u64,
 }
 
-impl Coordinator<'_> {
-    /// Goes on until `horizon`, or until the parts had better be put together; false if dividing was not
-    /// worth it.
-    fn conduct(&mut self, horizon: Instant, worth_it: u64) -> bool {
-        let Some((own, others)) = self.workers.split_first() else { return false };
-        let mut in_a_row = 0;
-        while let Some(begin) = self.first_event_at().filter(|at| *at < horizon) {
-            let until = (begin + self.span.min(self.partition.lookahead())).min(horizon);
-            self.gate.begin(until);
-            locked(own).run(until);
-            if !self.gate.wait(|| self.gate.finished.load(Ordering::Acquire) == others.len()) {
-                break;
-            }
-            let before = self.events;
-            let has_failed = self.settle(until);
-            if has_failed || self.order.len() > MAX_NUMBERS || self.order.is_narrow() {
-                break;
-            }
-            match self.events - before {
-                ..MAX_EVENTS => self.span = (self.span * 2).min(self.partition.lookahead()),
-                _ => self.span = (self.span / 2).max(FIRST_SPAN),
-            }
-            self.windows += 1;
-            in_a_row += 1;
-            if in_a_row == WINDOWS_LOOKED_AT {
-                if self.beside < worth_it * self.windows {
-                    return false;
-                }
-                (in_a_row, self.windows, self.beside) = (0, 0, 0);
-            }
-        }
-        self.beside >= worth_it * self.windows
-    }
-
-    fn first_event_at(&self) -> Option<Instant> {
-        self.workers.iter().filter_map(|worker| locked(worker).first_event_at()).min()
-    }
-
-    /// Puts in order what a window has brought, and hands over what crosses; whether something went wrong.
-    fn settle(&mut self, until: Instant) -> bool {
-        let mut workers: Vec<MutexGuard<'_, Worker>> = self.workers.iter().map(locked).collect();
-        let has_failed = workers.iter().any(|worker| worker.problem.is_some());
-        let mut journals: Vec<_> =
-            workers.iter_mut().map(|worker| worker.network.core.take_notes()).collect();
-        let of_parts = journals.iter().map(|(journal, _)| journal.len());
+impl Progress {
+    /// Takes in how many events the parts had in a window.
+    fn add_window(&mut self, of_parts: impl Iterator<Item = u64>, longest: Duration) {
         let (all, largest) = of_parts.fold((0, 0), |(all, most), count| (all + count, count.max(most)));
         self.events += all;
         self.beside += all - largest;
-        let mut windows: Vec<Window<'_>> =
-            journals.iter_mut().map(|(journal, notes)| Window { journal, notes }).collect();
-        let partition = self.partition;
-        let receiver_of = |crossing: &Crossing| partition.receiver_of(crossing.channel);
-        self.order.put_in_order(&mut windows, &mut self.trace, receiver_of, |part, handover| {
-            debug_assert!(handover.turn.at >= until, "it comes within the window in which it was sent");
-            if let Some(worker) = workers.get_mut(part) {
-                worker.arrivals.push(handover);
-            }
-        });
-        for (worker, (journal, notes)) in workers.iter_mut().zip(journals) {
-            worker.network.core.put_notes_back(journal, notes);
+        self.span = match all {
+            ..MAX_EVENTS => (self.span * 2).min(longest),
+            _ => (self.span / 2).max(FIRST_SPAN),
+        };
+        self.windows += 1;
+        self.in_a_row += 1;
+    }
+
+    /// Whether enough happened beside other things, of what was looked at.
+    fn is_worth_it(&self, worth_it: u64) -> bool {
+        self.beside >= worth_it * self.windows
+    }
+}
+
+impl Coordinator<'_> {
+    /// Works on a part up to `until`, and puts the window before in order if nobody else does.
+    fn run(&self, worker: &Mutex<Worker>, until: Instant) {
+        locked(worker).run(until);
+        if self.gate.is_to_settle() {
+            locked(&self.settling).settle(self.partition);
         }
-        has_failed
+    }
+
+    /// Goes on until `horizon`, or until the parts had better be put together; false if dividing was not
+    /// worth it.
+    fn conduct(&self, progress: &mut Progress, horizon: Instant, worth_it: u64) -> bool {
+        let Some((own, others)) = self.workers.as_slice().split_first() else { return false };
+        let half = self.partition.lookahead() / 2;
+        // When what was sent in the window before can arrive.
+        let mut reach = None;
+        let mut was_worth_it = true;
+        while let Some(begin) = self.next_event_at().filter(|at| *at < horizon) {
+            if reach.is_some_and(|reach| begin >= reach) {
+                self.settle(&mut reach);
+            }
+            let longest = begin + progress.span.min(half);
+            let until = longest.min(reach.unwrap_or(longest)).min(horizon);
+            self.gate.begin(until, reach.is_some());
+            self.run(own, until);
+            if !self.gate.wait_for(others.len()) {
+                return was_worth_it;
+            }
+            reach = Some(begin + self.partition.lookahead());
+            if self.hand_over(progress, half) {
+                break;
+            }
+            if progress.in_a_row == WINDOWS_LOOKED_AT {
+                was_worth_it = progress.is_worth_it(worth_it);
+                if !was_worth_it {
+                    break;
+                }
+                (progress.in_a_row, progress.windows, progress.beside) = (0, 0, 0);
+            }
+        }
+        self.settle(&mut reach);
+        was_worth_it && progress.is_worth_it(worth_it)
+    }
+
+    /// When the next event is, also of what is not in order yet.
+    fn next_event_at(&self) -> Option<Instant> {
+        let of_parts = self.workers.values().filter_map(|worker| locked(worker).first_event_at()).min();
+        of_parts.into_iter().chain(locked(&self.settling).first_crossing_at()).min()
+    }
+
+    /// Puts the window before in order while nobody works, and hands over what crosses.
+    fn settle(&self, reach: &mut Option<Instant>) {
+        if reach.take().is_some() {
+            let mut settling = locked(&self.settling);
+            settling.settle(self.partition);
+            for (part, worker) in self.workers.iter() {
+                settling.hand_over(part, &mut locked(worker).arrivals);
+            }
+        }
+    }
+
+    /// Takes what the parts have noted in a window, and gives them what was put in order meanwhile; whether
+    /// they had better stop.
+    fn hand_over(&self, progress: &mut Progress, longest: Duration) -> bool {
+        let mut settling = locked(&self.settling);
+        let mut has_failed = false;
+        for (part, worker) in self.workers.iter() {
+            let mut worker = locked(worker);
+            has_failed |= worker.problem.is_some();
+            worker.network.core.swap_notes(settling.window_of(part));
+            settling.hand_over(part, &mut worker.arrivals);
+        }
+        progress.add_window(settling.events_of_parts(), longest);
+        has_failed || settling.order.len() > MAX_NUMBERS || settling.order.is_narrow()
     }
 }

@@ -65,6 +65,7 @@ fn three_thousand_cases_take_few_files_and_can_be_gone_on_with() {
     assert!(run.cases.iter().all(|case| case.values("p.finished", "mean") == [1.0]));
     let entries = fs::read_dir(folder.path()).unwrap().count();
     assert!(entries < 40, "{entries} files and folders");
+    assert_eq!(run.unhashed, None, "a record says of which case and run it is");
     // As if it had been interrupted after two thirds.
     fs::remove_file(folder.path().join("records/00002.jsonl.gz")).unwrap();
     folder.write_record(&RunRecord { complete: false, ..run.record.clone() }).unwrap();

@@ -383,7 +383,7 @@ impl RunData {
             let is_virtual = record.is_virtual();
             faults.of_case(folder, case, &plan, &found.lost);
             found.results.iter().for_each(|result| faults.look_for_its_run(result));
-            found.in_folders().for_each(|result| faults.look_for_hashes(result));
+            found.in_folders().for_each(|result| faults.look_into_folder(result));
             if found.results.is_empty() {
                 let is_lost = !found.lost.absent.is_empty() || !found.lost.altered().is_empty();
                 lost_controls.extend(plan.control.filter(|_| is_lost).map(|control| control.name));

@@ -194,11 +194,12 @@ impl Faults {
     /// Whether a repeat says of which run it is.
     pub(super) fn look_for_its_run(&mut self, result: &RepeatResult) {
         self.has_no_origin |= result.origin.is_none();
-        self.has_no_place |= result.place.is_empty();
     }
 
-    /// Of which files of a repeat that has a folder there are hashes.
-    pub(super) fn look_for_hashes(&mut self, result: &RepeatResult) {
+    /// Whether a repeat that has a folder says which one it is, and of which of its files there are hashes. A
+    /// record has its case and number with it.
+    pub(super) fn look_into_folder(&mut self, result: &RepeatResult) {
+        self.has_no_place |= result.place.is_empty();
         self.has_hashes |= !result.derived_files.is_empty();
         // Where raw files have none the others have none either.
         let says_all = |words: &&str| words.contains(RAW);

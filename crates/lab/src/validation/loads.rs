@@ -182,6 +182,7 @@ pub(super) fn text(kind: &str, part: Part) -> String {
     format!(
         r#"title = "What packets cost over {kind}: {part:?}"
 duration = "3 s"
+one_processor = true
 gates = {{ waited = "100 %", invalid_samples = "20 %", steal = "30 %", unfinished = "100 %", retries = 1 }}
 measure = {{ from = "1 s", until = "3 s" }}
 

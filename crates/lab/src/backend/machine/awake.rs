@@ -10,9 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
-
+use super::affinity;
 use super::cgroup::Controllers;
 use crate::order::Owner;
 
@@ -26,12 +24,9 @@ pub fn keep_awake() -> io::Result<()> {
     if io::stdin().read_line(&mut String::new())? == 0 {
         return Ok(());
     }
-    // Zero is the calling thread.
-    let allowed = sched_getaffinity(Pid::from_raw(0))?;
-    for processor in (0..CpuSet::count()).filter(|processor| allowed.is_set(*processor) == Ok(true)) {
+    for processor in affinity::allowed()? {
         std::thread::spawn(move || {
-            let mut only = CpuSet::new();
-            let pinned = only.set(processor).and_then(|()| sched_setaffinity(Pid::from_raw(0), &only));
+            let pinned = affinity::stay_on(processor);
             // Two threads on one processor would leave another asleep.
             while pinned.is_ok() {
                 std::hint::spin_loop();

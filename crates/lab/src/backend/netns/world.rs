@@ -21,6 +21,7 @@ use super::routing;
 use super::running_server::RunningServer;
 use super::wiring::{Wiring, WiringError, wire};
 use crate::backend::interface::Interface;
+use crate::backend::machine::affinity;
 use crate::backend::machine::awake::Awake;
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::machine::clients::{Clients, ClientsError};
@@ -283,10 +284,23 @@ impl World<'_> {
         Ok(awake)
     }
 
+    /// Gives each node one processor, in turns. What is started in a namespace stays where its thread is.
+    fn deal_out_processors(&self) -> Result<(), WorldError> {
+        let failed = |error| io_error("a node cannot be kept on one processor")(error);
+        let processors = affinity::allowed().map_err(failed)?;
+        for (namespace, processor) in self.namespaces.iter().zip(processors.into_iter().cycle()) {
+            namespace.run(move || affinity::stay_on(processor))?.map_err(failed)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn network(&mut self) -> Result<(), WorldError> {
         let names: Vec<String> = self.plan().nodes.iter().map(|node| node.name.clone()).collect();
         for name in &names {
             self.namespaces.push(Namespace::new(name)?);
+        }
+        if self.plan().schedule.one_processor {
+            self.deal_out_processors()?;
         }
         self.wiring = wire(self.plan(), &self.namespaces)?;
         if self.has_programs() {
@@ -299,6 +313,9 @@ impl World<'_> {
         }
         let controllers = self.controllers.clone();
         self.outcome.control = controllers.words();
+        if self.plan().schedule.one_processor {
+            self.outcome.control.push_str("; each node on one processor");
+        }
         // Who samples and captures must not wait for what else the machine does, either. No node can be
         // called so.
         let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());

@@ -71,6 +71,11 @@ tables! {
         /// that runs only where nothing else would. One that sleeps takes some tenths of a millisecond on a
         /// virtual machine until it goes on with a packet. Needs control groups and Linux 5.15.
         keep_awake: Option<bool> = "true",
+        /// Whether in network namespaces all that a node runs stays on one processor, as in virtual time.
+        /// Processors are dealt out to the nodes in their order. Else the system moves programs about, and
+        /// what a packet costs differs by a third from repeat to repeat. Not where one node has more to do
+        /// than a processor can, beside others that it would keep waiting.
+        one_processor: Option<bool> = "false",
         /// How often each case is repeated, each time with new forwarders, another seed, and in virtual time
         /// another order of what happens at one instant: one repeat is seldom enough for a verdict.
         repeats: Option<u32> = "1",

@@ -90,6 +90,9 @@ pub struct SchedulePlan {
     /// Are processors kept from sleeping, in namespaces?
     #[serde(default)]
     pub keep_awake: bool,
+    /// Does all that a node runs stay on one processor, in namespaces?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_processor: bool,
     /// How often it is repeated.
     pub repeats: u32,
     /// The root of all randomness.

@@ -127,6 +127,7 @@ fn schedule(file: &File) -> SchedulePlan {
         duration_ns: file.duration.0,
         until_done: file.until_done.unwrap_or(false),
         keep_awake: file.keep_awake.unwrap_or(true),
+        one_processor: file.one_processor.unwrap_or(false),
         repeats: file.repeats.unwrap_or(1),
         seed: file.seed.unwrap_or(1),
         drawn: simulated::is_drawn(file),

@@ -221,7 +221,7 @@ pub(super) fn link_cost(
 
 #[cfg(test)]
 mod tests {
-    use super::super::loads::MEAN_BURST;
+    use super::super::loads::{MEAN_BURST, SHORT_US};
     use super::*;
 
     const IDLE: f64 = 0.25;
@@ -255,10 +255,10 @@ mod tests {
     }
 
     /// From one Interest to the next, and what waking costs then.
-    const GAPS_US: [u32; 5] = [CLOSE_US, 1_250, 2_500, 10_000, PAUSE_US];
-    const WAKING_US: [f64; 5] = [40.0, 60.0, 76.0, 150.0, 160.0];
+    const GAPS_US: [u32; 6] = [CLOSE_US, SHORT_US, 1_250, 2_500, 10_000, PAUSE_US];
+    const WAKING_US: [f64; 6] = [40.0, 50.0, 60.0, 76.0, 150.0, 160.0];
     /// The same of Data, and of cache hits.
-    const DATA_WAKING_US: [f64; 3] = [20.0, 35.0, 90.0];
+    const DATA_WAKING_US: [f64; 4] = [15.0, 20.0, 35.0, 90.0];
     const HIT_WAKING_US: [f64; 2] = [44.0, 80.0];
 
     fn known(times: f64) -> PacketCost {
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn data_that_would_cost_less_for_waking_the_forwarder_costs_nothing_for_it() {
-        let cost = PacketCost { data_waking: vec![[0.0; 2]; 4], ..known(1.0) };
+        let cost = PacketCost { data_waking: vec![[0.0; 2]; 5], ..known(1.0) };
         let found = link_cost(IDLE, |_, part, pace| {
             let seen = take(&cost, [17.0, 0.0], part, pace);
             let is_less = matches!((part, pace), (Part::Exchange { .. }, Pace::Alone { .. }));

@@ -3,7 +3,7 @@
 
 use packet::median;
 
-use super::loads::{self, LARGE, Pace, Part, case_name, paces};
+use super::loads::{self, LARGE, Pace, Part, SHORT_US, case_name, paces};
 use super::validate::run_on;
 use super::{ValidationError, in_process};
 use crate::experiment::Experiment;
@@ -23,7 +23,8 @@ const CORRECTIONS: usize = 4;
 /// The round trip in milliseconds at each pace at which exchanges come alone: the median of the means of
 /// repeats.
 pub(super) fn round_trips(cases: &[CaseData]) -> Option<Vec<f64>> {
-    let alone = paces(PART).into_iter().filter(|pace| matches!(pace, Pace::Alone { .. }));
+    let is_lone = |pace: &Pace| matches!(pace, Pace::Alone { every_us } if *every_us > SHORT_US);
+    let alone = paces(PART).into_iter().filter(is_lone);
     let trip = |pace| {
         let case = cases.iter().find(|found| found.plan.case == case_name(pace))?;
         let mut trips = case.values("load.rtt", "mean");

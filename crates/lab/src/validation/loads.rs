@@ -37,12 +37,14 @@ pub(super) const SMALL: u32 = 100;
 /// The nodes, each in a role of its own.
 pub(super) const NODES: [&str; 3] = ["consumer", "router", "producer"];
 pub(super) const KINDS: [&str; 3] = ["udp", "tcp", "ether"];
+/// The least of both that follow. Exchanges then fill half of a link, so they tell nothing of round trips.
+pub(super) const SHORT_US: u32 = 625;
 /// From one Interest to the next where nobody answers, in microseconds.
-pub(super) const SLEEPS_US: [u32; 4] = [1_250, 2_500, 10_000, PAUSE_US];
+pub(super) const SLEEPS_US: [u32; 5] = [SHORT_US, 1_250, 2_500, 10_000, PAUSE_US];
 /// The same of three sources together.
 pub(super) const CLOSE_US: u32 = 400;
 /// From one exchange to the next.
-pub(super) const EXCHANGES_US: [u32; 3] = [1_250, 2_500, 10_000];
+pub(super) const EXCHANGES_US: [u32; 4] = [SHORT_US, 1_250, 2_500, 10_000];
 /// Of small exchanges, and of those that a content store answers.
 pub(super) const SMALL_US: [u32; 1] = [2_500];
 pub(super) const HITS_US: [u32; 2] = [2_500, 10_000];

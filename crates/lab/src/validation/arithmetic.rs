@@ -3,7 +3,7 @@
 
 use super::in_process::rounded;
 use super::loads::{
-    APART_US, CLOSE_US, EXCHANGES_US, FLOOD_BURST, HITS_US, LARGE, NODES, PAUSE_US, Pace, Part, SLEEPS_US,
+    APART_US, CLOSES_US, EXCHANGES_US, FLOOD_BURST, HITS_US, LARGE, NODES, PAUSE_US, Pace, Part, SLEEPS_US,
     SMALL, SMALL_US,
 };
 use crate::experiment::profile::{LinkCost, PacketCost};
@@ -72,11 +72,8 @@ impl Node<'_> {
         // At the very end of its work it has not slept.
         let mut waking = vec![[0.0, 0.0]];
         let mut slept_us = 0.0;
-        let close = (Part::Close, CLOSE_US);
-        for (part, every_us) in
-            [close].into_iter().chain(SLEEPS_US.map(|every_us| (Part::Unanswered, every_us)))
-        {
-            let cost = self.alone(part, every_us)?;
+        for every_us in CLOSES_US.into_iter().chain(SLEEPS_US) {
+            let cost = self.interest_alone(every_us)?;
             // From one to the next it works for the first, and sleeps for the rest.
             let slept = (f64::from(every_us) - cost).round();
             if slept > slept_us {
@@ -87,9 +84,15 @@ impl Node<'_> {
         Some(PacketCost { interest_us, waking, ..PacketCost::default() })
     }
 
-    /// What waking costs one Interest that comes so long after the one before.
+    /// What one Interest costs that comes so long after the one before.
+    fn interest_alone(&self, every_us: u32) -> Option<f64> {
+        let part = if CLOSES_US.contains(&every_us) { Part::Close } else { Part::Unanswered };
+        self.alone(part, every_us)
+    }
+
+    /// What waking costs it.
     fn waking(&self, interest_us: f64, every_us: u32) -> Option<f64> {
-        Some((self.alone(Part::Unanswered, every_us)? - interest_us).max(0.0))
+        Some((self.interest_alone(every_us)? - interest_us).max(0.0))
     }
 
     /// The bursts of a part, one in each [`PAUSE_US`].
@@ -255,7 +258,7 @@ mod tests {
     }
 
     /// From one Interest to the next, and what waking costs then.
-    const GAPS_US: [u32; 6] = [CLOSE_US, SHORT_US, 1_250, 2_500, 10_000, PAUSE_US];
+    const GAPS_US: [u32; 6] = [CLOSES_US[0], SHORT_US, 1_250, 2_500, 10_000, PAUSE_US];
     const WAKING_US: [f64; 6] = [40.0, 50.0, 60.0, 76.0, 150.0, 160.0];
     /// The same of Data, and of cache hits.
     const DATA_WAKING_US: [f64; 4] = [15.0, 20.0, 35.0, 90.0];

@@ -136,7 +136,7 @@ mod tests {
         let mut all_of_data = found.data_waking.iter().map(of_data);
         let is_near = |(found, known): (f64, f64), us: f64| (found - known).abs() < us + 0.03 * known;
         // Data that meets an Interest waits for it, and has slept for so much less.
-        (found.waking.len(), found.data_waking.len()) == (6, 4)
+        (found.waking.len(), found.data_waking.len()) == (7, 5)
             && all.all(|pair| is_near(pair, 0.5))
             && all_of_data.all(|pair| is_near(pair, 3.0))
     }

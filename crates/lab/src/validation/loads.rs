@@ -37,12 +37,12 @@ pub(super) const SMALL: u32 = 100;
 /// The nodes, each in a role of its own.
 pub(super) const NODES: [&str; 3] = ["consumer", "router", "producer"];
 pub(super) const KINDS: [&str; 3] = ["udp", "tcp", "ether"];
-/// The least of both that follow. Exchanges then fill half of a link, so they tell nothing of round trips.
-pub(super) const SHORT_US: u32 = 625;
 /// From one Interest to the next where nobody answers, in microseconds.
-pub(super) const SLEEPS_US: [u32; 5] = [SHORT_US, 1_250, 2_500, 10_000, PAUSE_US];
+pub(super) const SLEEPS_US: [u32; 4] = [1_250, 2_500, 10_000, PAUSE_US];
 /// The same of three sources together.
-pub(super) const CLOSE_US: u32 = 400;
+pub(super) const CLOSES_US: [u32; 2] = [400, SHORT_US];
+/// The least between exchanges. They fill half of a link then, so they tell nothing of round trips.
+pub(super) const SHORT_US: u32 = 625;
 /// From one exchange to the next.
 pub(super) const EXCHANGES_US: [u32; 4] = [SHORT_US, 1_250, 2_500, 10_000];
 /// Of small exchanges, and of those that a content store answers.
@@ -75,7 +75,7 @@ pub(super) fn paces(part: Part) -> Vec<Pace> {
     let alone = |list: &[u32]| list.iter().map(|&every_us| Pace::Alone { every_us }).collect::<Vec<_>>();
     let (first, alone, last) = match part {
         Part::Unanswered => (Some(Pace::Idle), alone(&SLEEPS_US), Some(Pace::Together)),
-        Part::Close => (None, alone(&[CLOSE_US]), None),
+        Part::Close => (None, alone(&CLOSES_US), None),
         Part::Exchange { content_bytes: SMALL } => (None, alone(&SMALL_US), Some(Pace::Together)),
         Part::Exchange { .. } => (None, alone(&EXCHANGES_US), Some(Pace::Together)),
         Part::Apart => (None, alone(&APART_US), None),
@@ -114,7 +114,18 @@ fn set(part: Part, pace: Pace) -> String {
     match pace {
         Pace::Idle => format!("{rate}, \"flood.load.every\" = \"1 s\""),
         // Three sources, each of which has its own times.
-        Pace::Alone { .. } if part == Part::Close => rate,
+        Pace::Alone { every_us } if part == Part::Close => {
+            let mut sets = rate;
+            for (name, number) in SOURCES.into_iter().zip(0..) {
+                let _ = write!(
+                    sets,
+                    ", \"flood.{name}.every\" = \"{} us\", \"flood.{name}.start\" = \"{} us\"",
+                    3 * every_us,
+                    START_US + number * every_us,
+                );
+            }
+            sets
+        }
         Pace::Alone { every_us } if is_flood => {
             format!("{rate}, \"flood.load.every\" = \"{every_us} us\"")
         }
@@ -140,27 +151,22 @@ fn set(part: Part, pace: Pace) -> String {
     }
 }
 
+/// The sources of packets that come closer to each other than one alone sends them.
+const SOURCES: [&str; 3] = ["one", "two", "three"];
+/// When loads begin.
+const START_US: u32 = 500_000;
+
 /// What the consumer asks for.
 fn load(part: Part) -> String {
-    let flood = |name: &str, start_us: u32| {
+    let flood = |name: &str| {
         format!(
             "[flood.{name}]\nat = \"consumer\"\nprefix = \"/cost/none/{name}\"\nburst = 1\nuntil = 1000000\n\
-             start = \"{start_us} us\"\n"
+             start = \"{START_US} us\"\n"
         )
     };
     match part {
-        Part::Unanswered => flood("load", 500_000),
-        Part::Close => {
-            ["one", "two", "three"].into_iter().zip(0..).fold(String::new(), |mut text, (name, number)| {
-                let _ = writeln!(
-                    text,
-                    "{}every = \"{} us\"\n",
-                    flood(name, 500_000 + number * CLOSE_US),
-                    3 * CLOSE_US
-                );
-                text
-            })
-        }
+        Part::Unanswered => flood("load"),
+        Part::Close => SOURCES.map(flood).join("\n"),
         Part::Exchange { .. } | Part::Apart | Part::Stored | Part::Hit => {
             "[traffic.load]\nat = \"consumer\"\ncontent = \"files\"\nstart = \"500 ms\"\n".to_owned()
         }
@@ -259,14 +265,16 @@ mod tests {
     fn three_sources_send_one_after_the_other_at_even_times() {
         let text = text("udp", Part::Close);
         let plans = Experiment::parse("t", "t", &text).unwrap().plans("netns").unwrap();
-        let mut starts: Vec<u64> = plans[0].workloads.iter().map(|workload| workload.start_ns).collect();
-        starts.sort_unstable();
-        let close = u64::from(CLOSE_US) * 1000;
-        assert_eq!(starts, [0, 1, 2].map(|number| 500_000_000 + number * close));
-        let every = |workload: &crate::experiment::plan::Workload| match workload.does {
-            Activity::Flood { every_ns, .. } => every_ns,
-            _ => 0,
-        };
-        assert!(plans[0].workloads.iter().all(|workload| every(workload) == 3 * close));
+        for (plan, every_us) in plans.iter().zip(CLOSES_US) {
+            let mut starts: Vec<u64> = plan.workloads.iter().map(|workload| workload.start_ns).collect();
+            starts.sort_unstable();
+            let close = u64::from(every_us) * 1000;
+            assert_eq!(starts, [0, 1, 2].map(|number| 500_000_000 + number * close));
+            let every = |workload: &crate::experiment::plan::Workload| match workload.does {
+                Activity::Flood { every_ns, .. } => every_ns,
+                _ => 0,
+            };
+            assert!(plan.workloads.iter().all(|workload| every(workload) == 3 * close));
+        }
     }
 }

@@ -5,7 +5,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Dialect, Name, NameHasher};
 
 use super::*;
-use crate::disk::{Call, Disk, DiskFile, FolderLock, SimulatedDisk};
+use crate::disk::{Call, Disk, DiskFile, Faults, FolderLock, SimulatedDisk};
 use crate::store::{Selection, StoreConfig, StoreKeys};
 
 pub(super) type Answers = Receiver<(u64, Option<FoundData>)>;
@@ -98,6 +98,38 @@ fn what_is_offered_is_there_after_a_stop_and_what_is_deleted_is_not() {
     let got: Vec<_> = got.into_iter().map(|(_, found)| bytes(found)).collect();
     assert_eq!(got, [of("/a"), None]);
     assert_eq!(service.call(|store, _| store.catalogue().len()), Some(1));
+}
+
+#[test]
+fn packets_that_came_together_are_acknowledged_together_and_none_that_is_not_stored() {
+    let disk = SimulatedDisk::new(7);
+    let (service, answers) = start(&disk, ServiceConfig::default());
+    let (tell, told) = channel();
+    let insert = |uris: &[&str]| {
+        let tell = tell.clone();
+        let packets = uris.iter().map(|uri| data(uri)).collect();
+        service.handle().insert_many_and_notify(packets, move |result| tell.send(result).unwrap()).unwrap();
+    };
+    insert(&["/a/seg=0", "/a/seg=1", "/b"]);
+    insert(&[]);
+    assert_eq!((told.recv().unwrap(), told.recv().unwrap()), (Ok(()), Ok(())));
+    service.ask(1, interest("/a/seg=1")).unwrap();
+    assert_eq!(bytes(answers.recv().unwrap().1), of("/a/seg=1"));
+    // A deletion commits what has come before it, and fails.
+    disk.set_faults(Faults { failing_syncs: 1.0, ..Faults::default() });
+    insert(&["/c"]);
+    let gone = Selection::Object(Dialect::Ndn, "/b".parse::<Name>().unwrap());
+    assert!(service.call(move |store, now| store.delete(now, &gone)).unwrap().is_err());
+    assert_eq!(told.recv().unwrap(), Err(Rejection::DiskFailed));
+    // Where one is refused the others are stored.
+    disk.set_faults(Faults::default());
+    let long = format!("/{}", "x".repeat(crate::Limits::MAX_NAME_BYTES)).parse().unwrap();
+    let packets = vec![data("/d"), DataBuilder::new(long).build_with_digest().unwrap()];
+    let tell = tell.clone();
+    service.handle().insert_many_and_notify(packets, move |result| tell.send(result).unwrap()).unwrap();
+    assert_eq!(told.recv().unwrap(), Err(Rejection::NameTooLong));
+    service.ask(2, interest("/d")).unwrap();
+    assert_eq!(bytes(answers.recv().unwrap().1), of("/d"));
 }
 
 #[test]

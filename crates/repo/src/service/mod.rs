@@ -320,10 +320,10 @@ impl ServiceHandle {
         self.tasks.send(Task::Insert(data, Some(Box::new(done)))).map_err(|_| Busy::Ended)
     }
 
-    /// Inserts packets that came together, and whoever brought them does not wait for them: they are committed
-    /// when there are many, or after [`commit_after`](ServiceConfig::commit_after). `done` is told when all
-    /// would survive a power cut, or why one of them was refused; the others are stored all the same. Waits
-    /// for room in the queue, of which they take one place.
+    /// Inserts packets that came together, and whoever brought them does not wait for them: they are
+    /// committed when there are many, or after [`commit_after`](ServiceConfig::commit_after). `done` is told
+    /// when all would survive a power cut, or why one of them was refused; the others are stored all the
+    /// same. Waits for room in the queue, of which they take one place.
     ///
     /// # Errors
     /// The service has ended, and `done` will not be called.

@@ -86,8 +86,8 @@ pub(super) trait Answerer {
     fn ask(&mut self, question: u64, interest: Interest) -> Result<(), Busy>;
 }
 
-/// A service that is asked by a window for NDN. What is in memory the window reads by itself: so nobody has to
-/// be woken for it, and it goes where the last packet was.
+/// A service that is asked by a window for NDN. What is in memory the window reads by itself: so nobody has
+/// to be woken for it, and it goes where the last packet was.
 pub(super) struct NdnService(pub(super) ServiceHandle);
 
 impl Answerer for NdnService {

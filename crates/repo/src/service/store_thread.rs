@@ -222,7 +222,8 @@ impl StoreThread {
             let failed = committed.as_ref().err().filter(|error| ticket >= error.first);
             done(failed.map_or(Ok(()), |error| Err(error.reason)));
         }
-        self.maintenance_at = Instant::now();
+        // What is due already is not put off: there may be a commit each time.
+        self.maintenance_at = self.maintenance_at.min(Instant::now());
     }
 
     fn note_outcomes(&mut self) {

@@ -15,8 +15,12 @@ fn start(disk: &SimulatedDisk, config: ServiceConfig) -> (Service, Answers) {
 }
 
 pub(super) fn start_on(disk: Arc<dyn Disk>, config: ServiceConfig) -> (Service, Answers) {
+    start_with(disk, config, StoreConfig::default())
+}
+
+fn start_with(disk: Arc<dyn Disk>, config: ServiceConfig, store: StoreConfig) -> (Service, Answers) {
     let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
-    let (store, _) = Store::open(disk, StoreConfig::default(), keys).unwrap();
+    let (store, _) = Store::open(disk, store, keys).unwrap();
     let (answered, answers) = channel();
     let answered = move |replies: &mut Vec<Reply>| {
         replies.drain(..).for_each(|reply| answered.send((reply.question, reply.found)).unwrap_or_default());
@@ -130,6 +134,26 @@ fn packets_that_came_together_are_acknowledged_together_and_none_that_is_not_sto
     assert_eq!(told.recv().unwrap(), Err(Rejection::NameTooLong));
     service.ask(2, interest("/d")).unwrap();
     assert_eq!(bytes(answers.recv().unwrap().1), of("/d"));
+}
+
+/// Inserts packets, each as soon as the one before is stored and before the store thread can rest.
+fn insert_without_a_pause(service: &ServiceHandle, left: u32, over: std::sync::mpsc::Sender<()>) {
+    let Some(left) = left.checked_sub(1) else { return over.send(()).unwrap() };
+    let next = service.clone();
+    let done = move |_| insert_without_a_pause(&next, left, over);
+    service.insert_and_notify(data(&format!("/{left}")), done).unwrap();
+}
+
+#[test]
+fn the_store_is_maintained_also_while_insertions_never_pause() {
+    let often = StoreConfig { checkpoint_objects: 10, ..StoreConfig::default() };
+    let disk = Arc::new(SimulatedDisk::new(8));
+    let (service, _answers) = start_with(disk, ServiceConfig::default(), often);
+    let (over, is_over) = channel();
+    insert_without_a_pause(&service.handle(), 1000, over);
+    is_over.recv().unwrap();
+    let checkpoints = service.call(|store, _| store.counters().checkpoints).unwrap();
+    assert!(checkpoints >= 50, "{checkpoints}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use packet::{Buffer, Data, DecodeError, Dialect, SpareBuffer};
 /// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 /// Blocks of memory that are filled again when the packets in them have gone.
-const MAX_BLOCKS: usize = 48;
+const MAX_BLOCKS: usize = 32;
 
 /// Why a stream ends before its end.
 #[derive(Debug, thiserror::Error)]

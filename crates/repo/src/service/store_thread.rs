@@ -36,8 +36,9 @@ pub(super) enum Task {
 const TASKS_AT_ONCE: usize = 1024;
 /// Tasks taken before those are answered who ask.
 const TASKS_BETWEEN_QUESTIONS: usize = 64;
-/// Packets that nobody waits for are committed when they are so many bytes.
-const COMMIT_BYTES: u64 = 2 << 20;
+/// Packets that nobody waits for are committed when they are so many bytes: while they are still in the
+/// processor's cache, for to fetch them back costs more than a sync.
+const COMMIT_BYTES: u64 = 1 << 20;
 /// When so many bytes wait, no more are taken before they are committed. A sync costs as much as writing some
 /// hundred kilobytes does.
 const MAX_COMMIT_BYTES: u64 = 4 << 20;

@@ -21,7 +21,7 @@ const MAX_CONNECTIONS_OF_AN_ADDRESS: usize = 4;
 /// A connection that brings no whole packet for so long is closed.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of packets of one connection that may wait for the disk; nothing more is read meanwhile.
-const MAX_OPEN_BYTES: usize = 6 << 20;
+const MAX_OPEN_BYTES: usize = 2 << 20;
 /// How long accepting rests after it has failed.
 const PAUSE: Duration = Duration::from_millis(250);
 

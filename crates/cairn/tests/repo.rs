@@ -198,6 +198,11 @@ fn what_is_exported_can_be_imported_and_what_is_spoilt_is_found_and_dropped() {
     world.good(&["repo", "get", "copy", "/lab/a", "-o", "again"]);
     assert!(world.read("again") == world.read("file"));
     assert_eq!(world.json(&["repo", "verify", "copy"])["packets"], 7);
+    world.good(&["repo", "put", "copy", "ccnx:/lab/c", "-f", "file"]);
+    let segments = &world.json(&["repo", "stats", "copy"])["segments"];
+    assert!(segments.as_u64().unwrap() > 7);
+    assert_eq!(&world.json(&["repo", "verify", "copy"])["packets"], segments, "in whatever dialect");
+    world.good(&["repo", "delete", "copy", "ccnx:/lab/c"]);
 
     // One byte of the content changes on the disk.
     let mut packets = world.read("packets");

@@ -235,7 +235,7 @@ fn who_comes_second_is_told_who_holds_the_folder() {
     match Node::start(&config(&folder.0), Box::new(Unmanaged)) {
         Err(StartError::Repository { path, source: RepositoryError::Store(repo::OpenError::InUse(why)) }) => {
             assert_eq!(path, folder.0);
-            let holder = format!("a Cairn node, process {}", std::process::id());
+            let holder = format!("in use by a Cairn node (process {})", std::process::id());
             assert!(why.to_string().contains(&holder), "{why}");
         }
         other => panic!("{:?}", other.map(|_| ())),

@@ -64,6 +64,7 @@ pub mod fetch;
 pub mod filter;
 mod index;
 pub mod key;
+mod layout;
 pub mod limits;
 mod located;
 mod memory_objects;

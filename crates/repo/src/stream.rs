@@ -74,6 +74,14 @@ impl<R: Read> DataStream<R> {
         self.passed + self.start as u64
     }
 
+    /// Whether all of the next packet has been read already, so that [`next_data`](Self::next_data) waits for
+    /// nobody.
+    pub fn holds_next(&self) -> bool {
+        let held = self.block.get(self.start..).unwrap_or_default();
+        // What begins otherwise is looked at by who takes it.
+        matches!(data_len(held), Ok(Some(len)) if len <= held.len())
+    }
+
     /// The next packet; `None` at the end.
     ///
     /// # Errors
@@ -201,7 +209,10 @@ mod tests {
         for step in [1, 7, 1000, usize::MAX] {
             let mut stream = DataStream::new(Trickle(&bytes, step));
             for packet in packets() {
+                let (passed, is_held) = (stream.passed, stream.holds_next());
                 assert_eq!(stream.next_data().unwrap().unwrap().wire(), packet.wire());
+                assert!(!is_held || stream.passed == passed, "what is held needs no reading");
+                assert!(is_held || step < usize::MAX || packet.content().is_empty(), "all was read at once");
             }
             assert!(stream.next_data().unwrap().is_none());
             assert_eq!(stream.position(), bytes.len() as u64);

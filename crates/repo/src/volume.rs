@@ -10,6 +10,7 @@ use packet::{Dialect, NameHash};
 
 use crate::disk::{Disk, DiskFile};
 use crate::extent::{Location, RecordPlace, UNIT_BYTES};
+use crate::layout::{Layout, Payload};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
 
@@ -72,7 +73,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) segment: u32,
     pub(crate) name_hash: NameHash,
     pub(crate) arrival: UnixTime,
-    pub(crate) payload: &'a [u8],
+    pub(crate) payload: Payload<'a>,
 }
 
 /// A volume that is to be begun.
@@ -219,7 +220,7 @@ impl Volumes {
         Ok(())
     }
 
-    /// Lays records out in `buffer`, which is to be written to the end of the log.
+    /// Lays records out, to be written to the end of the log.
     ///
     /// # Errors
     /// What an earlier failure left there cannot be cut off.
@@ -227,7 +228,7 @@ impl Volumes {
         &mut self,
         format: &Format,
         entries: impl Iterator<Item = Entry<'a>>,
-        buffer: &mut Vec<u8>,
+        layout: &mut Layout,
     ) -> io::Result<Prepared> {
         if self.needs_repair {
             self.cut_tail()?;
@@ -236,9 +237,9 @@ impl Volumes {
             return Err(io::Error::other("there is no volume"));
         };
         let start = volume.space.len_bytes();
-        buffer.clear();
+        layout.clear();
         let mut tail = self.tail;
-        let written = entries.map(|entry| place(format, number, start, &mut tail, &entry, buffer)).collect();
+        let written = entries.map(|entry| place(format, number, start, &mut tail, &entry, layout)).collect();
         // Until it is known to be written, who writes next must cut off what there is of it.
         self.needs_repair = true;
         Ok(Prepared { number, file: Arc::clone(&volume.file), start, tail, written })
@@ -279,17 +280,18 @@ pub(crate) fn stride_units(record_bytes: u64) -> u32 {
     (record_bytes + SLACK_BYTES).div_ceil(UNIT_BYTES) as u32
 }
 
-/// Appends one record to `buffer`, which will be written to `start` of the volume.
+/// Appends one record to what will be written to `start` of the volume.
 fn place(
     format: &Format,
     volume: u32,
     start: u64,
     tail: &mut Option<Tail>,
     entry: &Entry<'_>,
-    buffer: &mut Vec<u8>,
+    layout: &mut Layout,
 ) -> WrittenRecord {
-    let record_bytes = (HEADER_BYTES + entry.payload.len()) as u64;
-    let end = start + buffer.len() as u64;
+    let payload = entry.payload.bytes();
+    let record_bytes = (HEADER_BYTES + payload.len()) as u64;
+    let end = start + layout.len_bytes();
     let continued = tail.filter(|tail| {
         entry.kind == RecordKind::Data
             && tail.object == entry.object
@@ -304,17 +306,17 @@ fn place(
     let header = Header {
         kind: entry.kind,
         dialect: entry.dialect,
-        payload_bytes: entry.payload.len() as u32,
-        payload_crc: crc32fast::hash(entry.payload),
+        payload_bytes: payload.len() as u32,
+        payload_crc: crc32fast::hash(payload),
         segment: entry.segment,
         object: entry.object,
         name_hash: entry.name_hash,
         arrival: entry.arrival,
     };
-    buffer.resize((offset - start) as usize, 0);
-    buffer.extend_from_slice(&format.header(&header, volume, offset));
-    buffer.extend_from_slice(entry.payload);
-    buffer.resize(buffer.len().next_multiple_of(UNIT_BYTES as usize), 0);
+    layout.pad_to(offset - start);
+    layout.put(&format.header(&header, volume, offset));
+    layout.put_payload(entry.payload);
+    layout.pad_to(layout.len_bytes().next_multiple_of(UNIT_BYTES));
     let unit = (offset / UNIT_BYTES) as u32;
     *tail = (entry.kind == RecordKind::Data).then(|| Tail {
         object: entry.object,

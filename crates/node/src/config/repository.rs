@@ -230,7 +230,7 @@ impl RepositorySection {
             ..Limits::default()
         };
         let store = StoreConfig {
-            holder: format!("a Cairn node, process {}", std::process::id()),
+            holder: "a Cairn node".to_owned(),
             volume_bytes: (self.max_bytes / 8).clamp(16 << 20, 1 << 30),
             limits,
             deletion: DeletionRule { threshold_bytes: self.max_bytes, ratio: self.delete_part },

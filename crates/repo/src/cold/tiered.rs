@@ -1,7 +1,7 @@
 //! A folder of which some volumes live elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, IoSlice};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -415,6 +415,10 @@ impl DiskFile for TieredFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.writable()?.write_at(offset, bytes)
+    }
+
+    fn write_parts_at(&self, offset: u64, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        self.writable()?.write_parts_at(offset, parts)
     }
 
     fn sync(&self) -> io::Result<()> {

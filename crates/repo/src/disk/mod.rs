@@ -5,7 +5,7 @@ mod real;
 mod simulated;
 
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, IoSlice};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -83,6 +83,15 @@ pub trait DiskFile: Debug + Send + Sync {
     /// # Errors
     /// Those of the file system. Part of it may have been written then.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Writes these parts one behind the other at `offset`. What is in `parts` afterwards is of no use.
+    ///
+    /// # Errors
+    /// As [`write_at`](Self::write_at).
+    fn write_parts_at(&self, offset: u64, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let bytes: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+        self.write_at(offset, &bytes)
+    }
 
     /// Makes everything durable that was written, and the length.
     ///

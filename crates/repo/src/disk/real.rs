@@ -1,19 +1,21 @@
 //! A folder of the operating system.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IoSliceMut, Read as _, Seek as _, Write as _};
+use std::io::{self, IoSlice, IoSliceMut, Read as _, Seek as _, Write as _};
 use std::ops::Range;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{FallocateFlags, FlockOperation};
-use rustix::io::{ReadWriteFlags, preadv2};
+use rustix::io::{ReadWriteFlags, preadv2, pwritev};
 
 use super::{Disk, DiskFile, FolderLock};
 
 /// Blocks in `st_blocks` have so many bytes whatever the file system's own have.
 const STAT_BLOCK_BYTES: u64 = 512;
+/// Parts that Linux writes by one call at most.
+const MAX_PARTS: usize = 1024;
 const LOCK_FILE: &str = "lock";
 
 /// A folder.
@@ -112,6 +114,25 @@ impl DiskFile for RealFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
+    }
+
+    fn write_parts_at(&self, mut offset: u64, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let mut parts = parts;
+        // Also takes out those that are empty.
+        IoSlice::advance_slices(&mut parts, 0);
+        while !parts.is_empty() {
+            let some = parts.get(..parts.len().min(MAX_PARTS)).unwrap_or_default();
+            match pwritev(&self.0, some, offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    offset += written as u64;
+                    IoSlice::advance_slices(&mut parts, written);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {

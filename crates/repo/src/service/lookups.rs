@@ -190,6 +190,10 @@ impl DiskExecutor for DiskThread {
             None => {}
         }
     }
+
+    fn answer_waiting(&mut self, store: &Store) {
+        lock(&self.lookups).take(store);
+    }
 }
 
 impl Drop for DiskThread {

@@ -42,7 +42,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use packet::{Data, Interest, PrefixHashes, SpareBuffer, UnixTime};
+use packet::{Data, Interest, NameHasher, PrefixHashes, SpareBuffer, UnixTime};
 
 use crate::filter::Filter;
 use crate::limits::{Rejection, RejectionCounters};
@@ -157,6 +157,7 @@ impl Service {
         let (tasks, receiver) = sync_channel(config.queue.max(1));
         let (questions, asked) = sync_channel(config.queue.max(1));
         let (filter, hot) = (Arc::clone(store.filter()), Arc::clone(store.catalogue().hot()));
+        let names = store.name_hasher().clone();
         let shared = Arc::new(Shared::default());
         let readers = Readers::start(config.readers.max(1), config.remote_readers, &answered)?;
         let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.queue(), answered)));
@@ -164,7 +165,7 @@ impl Service {
         store.set_disk_executor(Some(Box::new(disk)));
         let thread = StoreThread::new(store, receiver, lookups, readers.queue(), Arc::clone(&shared), config);
         let thread = std::thread::Builder::new().name("repository".to_owned()).spawn(move || thread.run())?;
-        let handle = ServiceHandle { tasks, questions, filter, hot, shared };
+        let handle = ServiceHandle { tasks, questions, filter, names, hot, shared };
         Ok(Service { handle, store_thread: Some(thread), readers: Some(readers) })
     }
 
@@ -241,6 +242,7 @@ pub struct ServiceHandle {
     tasks: SyncSender<Task>,
     questions: SyncSender<LookupMessage>,
     filter: Arc<Filter>,
+    names: NameHasher,
     hot: Arc<HotObjects>,
     shared: Arc<Shared>,
 }
@@ -255,6 +257,11 @@ impl ServiceHandle {
     /// What says "not here" without a question.
     pub fn filter(&self) -> &Arc<Filter> {
         &self.filter
+    }
+
+    /// The hashes of an Interest's name, as filter and objects have them.
+    pub fn hashes(&self, interest: &Interest) -> PrefixHashes {
+        self.names.hash(interest.dialect(), interest.name().components())
     }
 
     /// Reads what answers an Interest for a packet by its whole name, if that is known to be in memory. Where
@@ -311,6 +318,21 @@ impl ServiceHandle {
         done: impl FnOnce(Result<(), Rejection>) + Send + 'static,
     ) -> Result<(), Busy> {
         self.tasks.send(Task::Insert(data, Some(Box::new(done)))).map_err(|_| Busy::Ended)
+    }
+
+    /// Inserts packets that came together, and whoever brought them does not wait for them: they are
+    /// committed when there are many, or after [`commit_after`](ServiceConfig::commit_after). `done` is told
+    /// when all would survive a power cut, or why one of them was refused; the others are stored all the
+    /// same. Waits for room in the queue, of which they take one place.
+    ///
+    /// # Errors
+    /// The service has ended, and `done` will not be called.
+    pub fn insert_many_and_notify(
+        &self,
+        packets: Vec<Data>,
+        done: impl FnOnce(Result<(), Rejection>) + Send + 'static,
+    ) -> Result<(), Busy> {
+        self.tasks.send(Task::InsertMany(packets, Box::new(done))).map_err(|_| Busy::Ended)
     }
 
     /// As [`Service::insert`].

@@ -26,14 +26,22 @@ pub(super) enum Task {
     /// There are questions.
     Look,
     Insert(Data, Option<InsertionCallback>),
+    /// Packets that came together; nobody waits for them, but wants to know what became of them.
+    InsertMany(Vec<Data>, InsertionCallback),
     Call(StoreCall),
     Stop,
 }
 
 /// Tasks taken before what they ask for is done.
-const TASKS_AT_ONCE: usize = 256;
-/// Packets that nobody waits for are committed when they are so many bytes.
+const TASKS_AT_ONCE: usize = 1024;
+/// Tasks taken before those are answered who ask.
+const TASKS_BETWEEN_QUESTIONS: usize = 64;
+/// Packets that nobody waits for are committed when they are so many bytes: while they are still in the
+/// processor's cache, for to fetch them back costs more than a sync.
 const COMMIT_BYTES: u64 = 1 << 20;
+/// When so many bytes wait, no more are taken before they are committed. A sync costs as much as writing some
+/// hundred kilobytes does.
+const MAX_COMMIT_BYTES: u64 = 4 << 20;
 /// How often the status is renewed.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
 /// How long maintenance rests after the file system has failed.
@@ -47,6 +55,8 @@ pub(super) struct StoreThread {
     shared: Arc<Shared>,
     config: ServiceConfig,
     waiting: Vec<(InsertionId, InsertionCallback)>,
+    /// Those who are told, but for whom nothing is hurried.
+    patient: Vec<(InsertionId, InsertionCallback)>,
     /// Where requests are noted next that others answer; empty.
     spare: Vec<Request>,
     /// When packets that nobody waits for are to be committed.
@@ -74,6 +84,7 @@ impl StoreThread {
             shared,
             config,
             waiting: Vec::new(),
+            patient: Vec::new(),
             spare: Vec::new(),
             commit_at: None,
             maintenance_at: now,
@@ -145,8 +156,11 @@ impl StoreThread {
         while let Some(task) = next.take() {
             self.take(now, task);
             taken += 1;
+            if taken % TASKS_BETWEEN_QUESTIONS == 0 && self.shared.has_questions.load(Ordering::SeqCst) {
+                self.take_questions();
+            }
             // What a disk can do at once is done at once; then it is somebody else's turn.
-            if taken < TASKS_AT_ONCE && !self.is_ending && self.store.open_bytes() < COMMIT_BYTES {
+            if taken < TASKS_AT_ONCE && !self.is_ending && self.store.open_bytes() < MAX_COMMIT_BYTES {
                 next = self.tasks.try_recv().ok();
             }
         }
@@ -156,7 +170,12 @@ impl StoreThread {
         match task {
             Task::Look => {}
             Task::Insert(data, done) => self.insert(now, &data, done),
+            Task::InsertMany(packets, done) => self.insert_many(now, &packets, done),
             Task::Call(act) => {
+                // Were it committed on the way and failed, those who wait would not learn of it.
+                if self.store.open_bytes() > 0 {
+                    self.commit();
+                }
                 act(&mut self.store, now);
                 self.maintenance_at = Instant::now();
             }
@@ -167,24 +186,45 @@ impl StoreThread {
     fn insert(&mut self, now: UnixTime, data: &Data, done: Option<InsertionCallback>) {
         match (self.store.insert(now, data), done) {
             (Ok(ticket), Some(done)) => self.waiting.push((ticket, done)),
-            (Ok(_), None) => {
-                self.commit_at.get_or_insert_with(|| Instant::now() + self.config.commit_after);
-            }
+            (Ok(_), None) => self.commit_soon(),
             (Err(rejection), Some(done)) => done(Err(rejection)),
             // The store has counted it.
             (Err(_), None) => {}
         }
     }
 
+    fn insert_many(&mut self, now: UnixTime, packets: &[Data], done: InsertionCallback) {
+        let (mut last, mut refused) = (None, None);
+        for data in packets {
+            match self.store.insert(now, data) {
+                Ok(ticket) => last = Some(ticket),
+                Err(rejection) => {
+                    refused.get_or_insert(rejection);
+                }
+            }
+        }
+        let done = move |result| done(refused.map_or(result, Err));
+        match last {
+            Some(ticket) => self.patient.push((ticket, Box::new(done))),
+            None => return done(Ok(())),
+        }
+        self.commit_soon();
+    }
+
+    fn commit_soon(&mut self) {
+        self.commit_at.get_or_insert_with(|| Instant::now() + self.config.commit_after);
+    }
+
     /// Commits, and tells those who wait for it.
     fn commit(&mut self) {
         self.commit_at = None;
         let committed = self.store.commit();
-        for (ticket, done) in self.waiting.drain(..) {
+        for (ticket, done) in self.waiting.drain(..).chain(self.patient.drain(..)) {
             let failed = committed.as_ref().err().filter(|error| ticket >= error.first);
             done(failed.map_or(Ok(()), |error| Err(error.reason)));
         }
-        self.maintenance_at = Instant::now();
+        // What is due already is not put off: there may be a commit each time.
+        self.maintenance_at = self.maintenance_at.min(Instant::now());
     }
 
     fn note_outcomes(&mut self) {
@@ -222,8 +262,11 @@ impl StoreThread {
     }
 
     fn publish(&mut self, now: Instant) {
+        let lookups = &self.lookups;
         let status = ServiceStatus {
-            stats: self.store.stats(),
+            stats: self.store.stats_in_pieces(|store| {
+                lock(lookups).take(store);
+            }),
             counters: *self.store.counters(),
             rejections: *self.store.rejections(),
             busy: 0,

@@ -5,7 +5,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Dialect, Name, NameHasher};
 
 use super::*;
-use crate::disk::{Call, Disk, DiskFile, FolderLock, SimulatedDisk};
+use crate::disk::{Call, Disk, DiskFile, Faults, FolderLock, SimulatedDisk};
 use crate::store::{Selection, StoreConfig, StoreKeys};
 
 pub(super) type Answers = Receiver<(u64, Option<FoundData>)>;
@@ -15,8 +15,12 @@ fn start(disk: &SimulatedDisk, config: ServiceConfig) -> (Service, Answers) {
 }
 
 pub(super) fn start_on(disk: Arc<dyn Disk>, config: ServiceConfig) -> (Service, Answers) {
+    start_with(disk, config, StoreConfig::default())
+}
+
+fn start_with(disk: Arc<dyn Disk>, config: ServiceConfig, store: StoreConfig) -> (Service, Answers) {
     let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
-    let (store, _) = Store::open(disk, StoreConfig::default(), keys).unwrap();
+    let (store, _) = Store::open(disk, store, keys).unwrap();
     let (answered, answers) = channel();
     let answered = move |replies: &mut Vec<Reply>| {
         replies.drain(..).for_each(|reply| answered.send((reply.question, reply.found)).unwrap_or_default());
@@ -98,6 +102,58 @@ fn what_is_offered_is_there_after_a_stop_and_what_is_deleted_is_not() {
     let got: Vec<_> = got.into_iter().map(|(_, found)| bytes(found)).collect();
     assert_eq!(got, [of("/a"), None]);
     assert_eq!(service.call(|store, _| store.catalogue().len()), Some(1));
+}
+
+#[test]
+fn packets_that_came_together_are_acknowledged_together_and_none_that_is_not_stored() {
+    let disk = SimulatedDisk::new(7);
+    let (service, answers) = start(&disk, ServiceConfig::default());
+    let (tell, told) = channel();
+    let insert = |uris: &[&str]| {
+        let tell = tell.clone();
+        let packets = uris.iter().map(|uri| data(uri)).collect();
+        service.handle().insert_many_and_notify(packets, move |result| tell.send(result).unwrap()).unwrap();
+    };
+    insert(&["/a/seg=0", "/a/seg=1", "/b"]);
+    insert(&[]);
+    assert_eq!((told.recv().unwrap(), told.recv().unwrap()), (Ok(()), Ok(())));
+    service.ask(1, interest("/a/seg=1")).unwrap();
+    assert_eq!(bytes(answers.recv().unwrap().1), of("/a/seg=1"));
+    // A deletion commits what has come before it, and fails.
+    disk.set_faults(Faults { failing_syncs: 1.0, ..Faults::default() });
+    insert(&["/c"]);
+    let gone = Selection::Object(Dialect::Ndn, "/b".parse::<Name>().unwrap());
+    assert!(service.call(move |store, now| store.delete(now, &gone)).unwrap().is_err());
+    assert_eq!(told.recv().unwrap(), Err(Rejection::DiskFailed));
+    // Where one is refused the others are stored.
+    disk.set_faults(Faults::default());
+    let long = format!("/{}", "x".repeat(crate::Limits::MAX_NAME_BYTES)).parse().unwrap();
+    let packets = vec![data("/d"), DataBuilder::new(long).build_with_digest().unwrap()];
+    let tell = tell.clone();
+    service.handle().insert_many_and_notify(packets, move |result| tell.send(result).unwrap()).unwrap();
+    assert_eq!(told.recv().unwrap(), Err(Rejection::NameTooLong));
+    service.ask(2, interest("/d")).unwrap();
+    assert_eq!(bytes(answers.recv().unwrap().1), of("/d"));
+}
+
+/// Inserts packets, each as soon as the one before is stored and before the store thread can rest.
+fn insert_without_a_pause(service: &ServiceHandle, left: u32, over: std::sync::mpsc::Sender<()>) {
+    let Some(left) = left.checked_sub(1) else { return over.send(()).unwrap() };
+    let next = service.clone();
+    let done = move |_| insert_without_a_pause(&next, left, over);
+    service.insert_and_notify(data(&format!("/{left}")), done).unwrap();
+}
+
+#[test]
+fn the_store_is_maintained_also_while_insertions_never_pause() {
+    let often = StoreConfig { checkpoint_objects: 10, ..StoreConfig::default() };
+    let disk = Arc::new(SimulatedDisk::new(8));
+    let (service, _answers) = start_with(disk, ServiceConfig::default(), often);
+    let (over, is_over) = channel();
+    insert_without_a_pause(&service.handle(), 1000, over);
+    is_over.recv().unwrap();
+    let checkpoints = service.call(|store, _| store.counters().checkpoints).unwrap();
+    assert!(checkpoints >= 50, "{checkpoints}");
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use packet::{Dialect, Name};
 
-use super::{Store, rejection_of, reserve};
+use super::{OBJECTS_AT_ONCE, Store, rejection_of, reserve};
 use crate::extent::Extent;
 use crate::key::{ObjectName, SegmentForm};
+use crate::layout::Payload;
 use crate::limits::Rejection;
 use crate::object::ObjectId;
 use crate::record::RecordKind;
@@ -43,6 +44,8 @@ pub(super) struct RemovedSegments {
     pub(super) is_empty: bool,
 }
 
+/// Objects deleted with one sync: who asks meanwhile waits until their records are laid out.
+const OBJECTS_OF_A_SYNC: usize = 8192;
 const NO_PACKET: packet::NameHash = packet::NameHash(0);
 
 impl Store {
@@ -66,14 +69,21 @@ impl Store {
 
     /// What [`delete`](Self::delete) would delete.
     pub fn would_delete(&self, selection: &Selection) -> Deleted {
+        self.would_delete_of(&self.select(selection), selection)
+    }
+
+    fn would_delete_of(&self, ids: &[ObjectId], selection: &Selection) -> Deleted {
         let mut deleted = Deleted::default();
-        for object in self.select(selection).into_iter().filter_map(|id| self.objects.catalogue.get(id)) {
+        for object in ids.iter().filter_map(|&id| self.objects.catalogue.get(id)) {
+            let Selection::Segments(_, _, first, last) = *selection else {
+                deleted.objects += 1;
+                deleted.segments += object.extents.segment_count();
+                deleted.bytes += object.bytes;
+                continue;
+            };
             let mut extents = object.extents.clone();
             let mut freed = Vec::new();
-            match *selection {
-                Selection::Segments(_, _, first, last) => extents.remove(first, last, &mut freed),
-                _ => extents.remove(0, u32::MAX - 1, &mut freed),
-            }
+            extents.remove(first, last, &mut freed);
             deleted.objects += u64::from(extents.is_empty());
             deleted.segments += freed.iter().map(|run| u64::from(run.count)).sum::<u64>();
             deleted.bytes += freed.iter().map(|run| run.range().end - run.range().start).sum::<u64>();
@@ -86,11 +96,11 @@ impl Store {
     /// [`maintain`](Self::maintain).
     ///
     /// # Errors
-    /// The file system failed: nothing was deleted.
+    /// The file system failed: nothing was deleted; of many thousands of objects, some may be.
     pub fn delete(&mut self, now: UnixTime, selection: &Selection) -> Result<Deleted, Rejection> {
         self.commit().map_err(|error| error.reason)?;
-        let deleted = self.would_delete(selection);
         let ids = self.select(selection);
+        let deleted = self.would_delete_of(&ids, selection);
         match *selection {
             Selection::Segments(_, _, first, last) => self.delete_segments(now, &ids, first, last)?,
             _ => self.delete_objects(now, &ids)?,
@@ -117,10 +127,15 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes whole objects, all durably with one sync.
+    /// Deletes whole objects, as many as there usually are with one sync.
     pub(super) fn delete_objects(&mut self, now: UnixTime, ids: &[ObjectId]) -> Result<(), Rejection> {
-        self.log(now, RecordKind::Delete, ids, 0, &[])?;
-        ids.iter().for_each(|&id| self.forget(id));
+        for some in ids.chunks(OBJECTS_OF_A_SYNC) {
+            self.log(now, RecordKind::Delete, some, 0, &[])?;
+            for few in some.chunks(OBJECTS_AT_ONCE) {
+                few.iter().for_each(|&id| self.forget(id));
+                self.answer_waiting();
+            }
+        }
         Ok(())
     }
 
@@ -157,7 +172,7 @@ impl Store {
             segment,
             name_hash: NO_PACKET,
             arrival: now,
-            payload,
+            payload: Payload::Bytes(payload),
         });
         let mut written = self.append(entries.clone());
         if written.as_ref().is_err_and(|error| rejection_of(error) == Rejection::DiskFull)

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::Store;
+use crate::object::{Object, ObjectId};
 use crate::volume::{Entry, WrittenRecord};
 
 /// Work for the disk: writing, syncing, punching. It touches nothing of the store in memory.
@@ -12,7 +13,13 @@ pub type DiskJob = Box<dyn FnOnce() + Send>;
 pub trait DiskExecutor: Send + std::fmt::Debug {
     /// Returns when `job` has been done. Until then `store` stays as it is, and may be asked.
     fn execute(&mut self, store: &Store, job: DiskJob);
+
+    /// Answers the questions that have come. Called now and then in what takes long without the disk.
+    fn answer_waiting(&mut self, store: &Store);
 }
+
+/// Objects that are looked at, or changed, before those are answered who ask meanwhile.
+pub(crate) const OBJECTS_AT_ONCE: usize = 1024;
 
 impl Store {
     /// Hands the disk's work over to somebody from now on; with `None` the store does it itself.
@@ -39,6 +46,28 @@ impl Store {
         told.try_recv().map_err(|_| io::Error::other("the disk's thread has failed"))
     }
 
+    /// Has those answered who ask.
+    pub(super) fn answer_waiting(&mut self) {
+        if let Some(mut disk_executor) = self.storage.disk_executor.take() {
+            disk_executor.answer_waiting(self);
+            self.storage.disk_executor = Some(disk_executor);
+        }
+    }
+
+    /// Looks at all objects, of which there may be a million; who asks meanwhile is answered.
+    pub(super) fn look_at_all(&mut self, mut look: impl FnMut(ObjectId, &Object)) {
+        let mut disk_executor = self.storage.disk_executor.take();
+        for (count, (id, object)) in self.objects.catalogue.iter().enumerate() {
+            if count % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1
+                && let Some(disk_executor) = &mut disk_executor
+            {
+                disk_executor.answer_waiting(self);
+            }
+            look(id, object);
+        }
+        self.storage.disk_executor = disk_executor;
+    }
+
     /// Writes records to the end of the log and syncs it. When this returns they are all durable; when it
     /// fails none of them is there.
     pub(super) fn append<'a>(
@@ -49,16 +78,19 @@ impl Store {
             let (number, file) = self.on_disk(move || opening.open())??;
             self.volumes.add_active(number, file);
         }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let prepared = self.volumes.prepare(&self.format, entries, &mut buffer)?;
+        let mut layout = std::mem::take(&mut self.layout);
+        let prepared = self.volumes.prepare(&self.format, entries, &mut layout)?;
+        let len_bytes = layout.len_bytes();
         let (file, start) = prepared.place();
-        let (buffer, written) = self.on_disk(move || {
-            let written = file.write_at(start, &buffer).and_then(|()| file.sync());
-            (buffer, written)
+        let (layout, written) = self.on_disk(move || {
+            let written = layout.write_to(&*file, start).and_then(|()| file.sync());
+            // Whoever filled the memory of the packets may want it again.
+            layout.clear();
+            (layout, written)
         })?;
-        self.buffer = buffer;
+        self.layout = layout;
         let written = self.volumes.finish(prepared, written)?;
-        self.unindexed.log_bytes += self.buffer.len() as u64;
+        self.unindexed.log_bytes += len_bytes;
         Ok(written)
     }
 }

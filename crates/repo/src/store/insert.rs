@@ -7,9 +7,10 @@ use std::sync::Arc;
 use packet::UnixTime;
 use packet::{Data, NameHash};
 
-use super::{Store, learn, rejection_of};
+use super::{Located, Store, learn, rejection_of};
 use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
+use crate::layout::Payload;
 use crate::limits::{Limits, Rejection};
 use crate::object::{Object, ObjectId};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
@@ -166,7 +167,7 @@ impl Store {
         let total = open.packets.len() as u64;
         let mut packets = self.in_order(open.packets);
         // What is there already needs no writing.
-        packets.retain(|packet| !self.is_stored(packet));
+        self.take_out_stored(&mut packets);
         self.history.counters.duplicates += total - packets.len() as u64;
         let written = match self.write(&packets) {
             Ok(written) => written,
@@ -198,23 +199,41 @@ impl Store {
         packets
     }
 
-    /// Whether the very same packet is stored, and storing it anew would not make it any fresher. What lies
-    /// in the cold tier is not read for it, and stored anew: nobody waits for a network here.
-    fn is_stored(&self, packet: &OpenPacket) -> bool {
-        let place = || {
-            let object = self.objects.catalogue.get(self.objects.catalogue.find(&packet.key)?)?;
-            object.extents.find(packet.segment)
-        };
-        if packet.data.freshness() != packet::time::Duration::ZERO {
-            return false;
+    /// Takes out the packets that are stored byte by byte, if storing them anew would not make them any
+    /// fresher.
+    fn take_out_stored(&mut self, packets: &mut Vec<OpenPacket>) {
+        let likely: Vec<_> = packets
+            .iter()
+            .enumerate()
+            .filter_map(|(place, packet)| Some((place, self.likely_stored(packet)?, packet.data.clone())))
+            .collect();
+        if likely.is_empty() {
+            return;
         }
-        place().is_some_and(|place| {
-            let located = self.located_at(place, packet.object, packet.segment);
-            located
-                .filter(|located| !located.is_remote())
-                .and_then(|located| located.read_data().ok())
-                .is_some_and(|(stored, _)| stored.wire() == packet.data.wire())
-        })
+        let reading = move || {
+            let is_stored = |located: &Located, data: &Data| {
+                located.read_data().is_ok_and(|(stored, _)| stored.wire() == data.wire())
+            };
+            let found = likely.iter().filter(|(_, located, data)| is_stored(located, data));
+            found.map(|&(place, ..)| place).collect()
+        };
+        let stored: BTreeSet<usize> = self.on_disk(reading).unwrap_or_default();
+        let mut place = 0;
+        packets.retain(|_| {
+            place += 1;
+            !stored.contains(&(place - 1))
+        });
+    }
+
+    /// Where a packet of this name lies that may be this one. What lies in the cold tier is not read for it,
+    /// and stored anew: nobody waits for a network here.
+    fn likely_stored(&self, packet: &OpenPacket) -> Option<Located> {
+        if packet.data.freshness() != packet::time::Duration::ZERO {
+            return None;
+        }
+        let object = self.objects.catalogue.get(self.objects.catalogue.find(&packet.key)?)?;
+        let place = object.extents.find(packet.segment)?;
+        self.located_at(place, packet.object, packet.segment).filter(|located| !located.is_remote())
     }
 
     fn write(&mut self, packets: &[OpenPacket]) -> std::io::Result<Vec<WrittenRecord>> {
@@ -229,7 +248,7 @@ impl Store {
             segment: packet.segment,
             name_hash: format.name_hash(packet.data.dialect(), packet.data.name()),
             arrival: packet.arrival,
-            payload: packet.data.wire(),
+            payload: Payload::Packet(packet.data.wire()),
         });
         self.append(entries)
     }

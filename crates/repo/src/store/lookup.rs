@@ -68,6 +68,19 @@ impl Store {
         metadata.map(Answer::Metadata)
     }
 
+    /// Reads one packet of an object; `None` if it is not there, or not as it was written: then the object is
+    /// dropped, and an event tells of it.
+    pub fn read_segment(&mut self, now: UnixTime, id: ObjectId, segment: u32) -> Option<Data> {
+        let located = self.located(id, self.objects.catalogue.get(id)?, segment)?;
+        match located.read_data() {
+            Ok((data, _)) => Some(data),
+            Err(error) => {
+                self.report(now, &located, &error);
+                None
+            }
+        }
+    }
+
     /// Where packets lie that may answer an Interest, the most likely one first. Whoever reads one checks it
     /// with [`is_answer`].
     pub fn locate(&self, now: UnixTime, interest: &Interest) -> Vec<Located> {

@@ -6,8 +6,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Located, Store, rejection_of};
+use super::{Located, OBJECTS_AT_ONCE, Store, rejection_of};
 use crate::index::{Index, IndexError, Row};
+use crate::layout::Payload;
 use crate::limits::Rejection;
 use crate::object::ObjectId;
 use crate::record::RecordKind;
@@ -93,10 +94,14 @@ impl Store {
     fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Rejection> {
         let Some(mut policy) = self.objects.eviction.take() else { return Ok(0) };
         let (mut victims, mut spared) = (Vec::new(), Vec::new());
-        let mut bytes = self.objects.bytes;
+        let (mut bytes, mut looked_at) = (self.objects.bytes, 0);
         while bytes > target
             && let Some(id) = policy.evict()
         {
+            looked_at += 1;
+            if looked_at % OBJECTS_AT_ONCE == 0 {
+                self.answer_waiting();
+            }
             let Some(object) = self.objects.catalogue.get(id) else { continue };
             if object.pinned {
                 spared.push(id);
@@ -171,13 +176,7 @@ impl Store {
         // by then.
         self.sync_holes()?;
         let checkpoint = self.checkpoint_now();
-        let rows: Vec<Row> = self
-            .unindexed
-            .dirty
-            .iter()
-            .filter_map(|&id| self.objects.catalogue.get(id))
-            .map(Row::of)
-            .collect();
+        let rows = self.changed_rows();
         let mut index = std::mem::replace(&mut self.index, Index::closed());
         let (disk, gone) = (Arc::clone(&self.storage.disk), self.unindexed.gone.clone());
         let write = move || {
@@ -192,7 +191,32 @@ impl Store {
         self.unindexed.since = LogPosition { volume: checkpoint.volume, offset: checkpoint.offset };
         self.unindexed.log_bytes = 0;
         self.history.counters.checkpoints += 1;
-        for VolumeRange { volume: number, bytes } in std::mem::take(&mut self.unindexed.notices) {
+        self.free_notices();
+        self.remove_emptied();
+        Ok(())
+    }
+
+    /// What the index does not say yet. Nothing changes meanwhile, but who asks is answered.
+    fn changed_rows(&mut self) -> Vec<Row> {
+        let dirty = std::mem::take(&mut self.unindexed.dirty);
+        let mut rows = Vec::with_capacity(dirty.len());
+        for &id in &dirty {
+            if rows.len() % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 {
+                self.answer_waiting();
+            }
+            rows.extend(self.objects.catalogue.get(id).map(Row::of));
+        }
+        self.unindexed.dirty = dirty;
+        rows
+    }
+
+    /// The index says now what these records say.
+    fn free_notices(&mut self) {
+        let notices = std::mem::take(&mut self.unindexed.notices);
+        for (count, VolumeRange { volume: number, bytes }) in notices.into_iter().enumerate() {
+            if count % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 {
+                self.answer_waiting();
+            }
             let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(bytes));
             // So small a hole is worth a call only where it makes whole blocks free.
             let is_worth_it = |hole: &Range<u64>| {
@@ -202,24 +226,34 @@ impl Store {
                 .punches
                 .extend(hole.filter(is_worth_it).map(|bytes| VolumeRange { volume: number, bytes }));
         }
-        self.remove_emptied();
-        Ok(())
     }
 
     /// Removes volumes that neither the index nor the log behind the checkpoint refers to.
     fn remove_emptied(&mut self) {
-        for number in std::mem::take(&mut self.reclaiming.emptied) {
+        let mut going = std::mem::take(&mut self.reclaiming.emptied);
+        going.retain(|&number| {
             let is_behind = number >= self.unindexed.since.volume;
             let is_alive = self.volumes.get(number).is_some_and(|volume| volume.space.live_bytes() > 0);
-            if is_behind || is_alive {
-                continue;
-            }
-            // If it cannot be removed it is found without anything alive when the store is opened again.
-            if self.storage.disk.remove(&file_name(number)).is_ok() && self.volumes.remove(number).is_some() {
-                self.history.counters.volumes_removed += 1;
-            }
+            !is_behind && !is_alive
+        });
+        if going.is_empty() {
+            return;
         }
-        let _ = self.storage.disk.sync_folder();
+        let disk = Arc::clone(&self.storage.disk);
+        let removed = self.on_disk(move || {
+            // What cannot be removed is found without anything alive when the store is opened again.
+            going.retain(|&number| disk.remove(&file_name(number)).is_ok());
+            let _ = disk.sync_folder();
+            going
+        });
+        let closing: Vec<_> = removed
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|number| self.volumes.remove(number))
+            .collect();
+        self.history.counters.volumes_removed += closing.len() as u64;
+        // The file system takes a file apart when the last one lets go of it.
+        let _ = self.on_disk(move || drop(closing));
     }
 
     fn compact(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
@@ -261,11 +295,12 @@ impl Store {
             .min_by_key(|(_, volume)| volume.space.live_bytes())
             .map(|(number, _)| number);
         let Some(number) = chosen else { return false };
-        let has_some = |id: &ObjectId| {
-            let object = self.objects.catalogue.get(*id);
-            object.is_some_and(|object| object.extents.iter().any(|run| run.volume == number))
-        };
-        let objects = self.objects.catalogue.iter().map(|(id, _)| id).filter(has_some).collect();
+        let mut objects = VecDeque::new();
+        self.look_at_all(|id, object| {
+            if object.extents.iter().any(|run| run.volume == number) {
+                objects.push_back(id);
+            }
+        });
         self.reclaiming.compaction = Compaction { volume: Some(number), objects, ..Compaction::default() };
         true
     }
@@ -340,13 +375,14 @@ impl Store {
             segment: record.located.segment,
             name_hash: format.name_hash(record.data.dialect(), record.data.name()),
             arrival: record.arrival,
-            payload: record.data.wire(),
+            payload: Payload::Packet(record.data.wire()),
         });
+        let before = self.unindexed.log_bytes;
         let written = self.append(entries).map_err(|error| self.failed(&error))?;
         for (record, written) in records.iter().zip(written) {
             self.put(id, record.located.segment, written.location);
         }
-        Ok(self.buffer.len() as u64)
+        Ok(self.unindexed.log_bytes - before)
     }
 
     fn failed(&mut self, error: &io::Error) -> Rejection {

@@ -24,6 +24,7 @@ use crate::eviction::{DeletionRule, ObjectEviction};
 use crate::filter::Filter;
 use crate::index::{Checkpoint, Index, IndexError};
 use crate::key::{Key, ObjectName, segment_of};
+use crate::layout::Layout;
 use crate::limits::{Limits, Rejection, RejectionCounters};
 pub use crate::located::{Located, ReadError, is_answer};
 use crate::object::{Object, ObjectId};
@@ -33,6 +34,7 @@ use packet::UnixTime;
 
 pub use children::Children;
 pub use delete::{Deleted, Selection};
+use disk_executor::OBJECTS_AT_ONCE;
 pub use disk_executor::{DiskExecutor, DiskJob};
 pub use insert::{CommitError, InsertionId};
 pub(crate) use lookup::is_outdated;
@@ -194,7 +196,8 @@ pub struct Store {
     index: Index,
     objects: Objects,
     open: insert::Open,
-    buffer: Vec<u8>,
+    /// Where what is written next is laid out; empty.
+    layout: Layout,
     unindexed: Unindexed,
     reclaiming: Reclaiming,
     history: History,
@@ -300,6 +303,11 @@ impl Store {
 
     /// How much it holds. Looks at all objects.
     pub fn stats(&self) -> StoreStats {
+        self.stats_in_pieces(|_| {})
+    }
+
+    /// The same, with something done now and then that others wait for.
+    pub(crate) fn stats_in_pieces(&self, mut between: impl FnMut(&Store)) -> StoreStats {
         let mut stats = StoreStats {
             objects: self.objects.catalogue.len() as u64,
             bytes: self.objects.bytes,
@@ -311,7 +319,10 @@ impl Store {
         // What a balanced tree needs for an entry of sixteen and four bytes, and the counts beside a shared
         // key.
         let tree_bytes = 34 + 2 * size_of::<usize>();
-        for (_, object) in self.objects.catalogue.iter() {
+        for (count, (_, object)) in self.objects.catalogue.iter().enumerate() {
+            if count % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 {
+                between(self);
+            }
             stats.segments += object.extents.segment_count();
             stats.runs += object.extents.run_count() as u64;
             let own =
@@ -345,6 +356,11 @@ impl Store {
             }
         }
         self.objects.eviction = Some(policy);
+    }
+
+    /// Under what the filter's prefixes and the objects that are shown to others are hashed.
+    pub(crate) fn name_hasher(&self) -> &NameHasher {
+        &self.names
     }
 
     fn hashes(&self, object: &Object) -> PrefixHashes {
@@ -389,3 +405,5 @@ fn rejection_of(error: &io::Error) -> Rejection {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod waiting_tests;

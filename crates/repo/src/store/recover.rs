@@ -17,6 +17,7 @@ use crate::extent::{Extent, Location, RecordPlace, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
+use crate::layout::Layout;
 use crate::object::{Object, ObjectId};
 use crate::record::{Format, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, ScanFinding, scan};
 use crate::volume::{self, HEAD_BYTES, LogPosition, MAX_VOLUME_BYTES, VolumeRange, Volumes};
@@ -81,7 +82,7 @@ impl Store {
                 next_object: 1,
             },
             open: Open::default(),
-            buffer: Vec::new(),
+            layout: Layout::default(),
             unindexed: Unindexed {
                 since: LogPosition { volume: 0, offset: HEAD_BYTES },
                 log_bytes: 0,

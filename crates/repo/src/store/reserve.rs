@@ -13,10 +13,15 @@ const BYTES: usize = 1 << 20;
 impl Store {
     /// Takes the room if it is not taken yet. If there is none, there will be after a deletion.
     pub(super) fn keep_reserve(&mut self) {
-        self.storage.has_reserve = take(&self.storage.disk).is_ok();
-        if !self.storage.has_reserve {
-            give_up(&self.storage.disk);
-        }
+        let disk = Arc::clone(&self.storage.disk);
+        let taking = move || {
+            let is_taken = take(&disk).is_ok();
+            if !is_taken {
+                give_up(&disk);
+            }
+            is_taken
+        };
+        self.storage.has_reserve = self.on_disk(taking).unwrap_or(false);
     }
 }
 

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use packet::Data;
+use repo::Rejection;
 use repo::service::{InsertError, ServiceHandle};
 use repo::stream::{DataStream, StreamError};
 
@@ -18,6 +20,8 @@ const MAX_CONNECTIONS: usize = 16;
 const MAX_CONNECTIONS_OF_AN_ADDRESS: usize = 4;
 /// A connection that brings no whole packet for so long is closed.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// Bytes of packets of one connection that may wait for the disk; nothing more is read meanwhile.
+const MAX_OPEN_BYTES: usize = 2 << 20;
 /// How long accepting rests after it has failed.
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -143,24 +147,50 @@ fn insert_all(
     service: &ServiceHandle,
     on_packet: impl Fn(),
 ) -> Result<u64, BulkError> {
-    let mut packets = 0;
     let (tell, told) = std::sync::mpsc::channel();
-    while let Some(data) = stream.next_data()? {
+    let (mut packets, mut open_bytes) = (0, 0);
+    let mut goes_on = Ok(true);
+    while let Ok(true) = goes_on {
+        let batch;
+        (batch, goes_on) = next_batch(&mut stream, &on_packet);
+        packets += batch.len() as u64;
+        let bytes: usize = batch.iter().map(|data| data.wire().len()).sum();
+        open_bytes += bytes;
         let tell = tell.clone();
-        let done = move |result| {
-            let _ = tell.send(result);
+        let done = move |result: Result<(), Rejection>| {
+            let _ = tell.send(result.map(|()| bytes));
         };
-        service.insert_and_notify(data, done).map_err(InsertError::from)?;
-        packets += 1;
-        on_packet();
-        if let Some(Err(refusal)) = told.try_iter().find(Result::is_err) {
-            return Err(InsertError::Refused(refusal).into());
+        service.insert_many_and_notify(batch, done).map_err(InsertError::from)?;
+        while let Some(result) =
+            if open_bytes > MAX_OPEN_BYTES { told.recv().ok() } else { told.try_recv().ok() }
+        {
+            open_bytes -= result.map_err(InsertError::Refused)?;
         }
     }
     drop(tell);
-    match told.iter().find(Result::is_err) {
-        Some(Err(refusal)) => Err(InsertError::Refused(refusal).into()),
-        _ => Ok(packets),
+    for result in told {
+        result.map_err(InsertError::Refused)?;
+    }
+    goes_on?;
+    Ok(packets)
+}
+
+/// The packets that have been read, at least one unless they end there; and whether there may be more.
+fn next_batch(
+    stream: &mut DataStream<impl Read>,
+    on_packet: &impl Fn(),
+) -> (Vec<Data>, Result<bool, StreamError>) {
+    let mut batch = Vec::new();
+    loop {
+        match stream.next_data() {
+            Ok(Some(data)) => batch.push(data),
+            Ok(None) => return (batch, Ok(false)),
+            Err(error) => return (batch, Err(error)),
+        }
+        on_packet();
+        if !stream.holds_next() {
+            return (batch, Ok(true));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use repo::fetch::SegmentFetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
 
-use super::window::{Answers, Served, Window, WindowFace, ask_for_ccnx};
+use super::window::{Answers, CcnxService, Served, Window, WindowFace};
 use crate::tool::ToolError;
 use crate::tool::serving::leave;
 
@@ -53,7 +53,7 @@ impl CcnxRepository {
 
     /// Serves for as long as `goes_on` says. Gives what it served.
     pub(super) fn run(mut self, goes_on: impl Fn() -> bool) -> Result<Served, ToolError> {
-        let mut window = Window::new(ask_for_ccnx(self.service), self.answers);
+        let mut window = Window::new(CcnxService(self.service), self.answers);
         while goes_on() {
             window.turn(&mut self.face)?;
         }

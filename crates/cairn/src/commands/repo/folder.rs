@@ -48,7 +48,7 @@ impl FolderArguments {
         let mut key = || [random.next_u64(), random.next_u64()];
         let keys = StoreKeys { records: key(), names: NameHasher::new(key()) };
         let config = StoreConfig {
-            holder: format!("a cairn repo command, process {}", std::process::id()),
+            holder: "a cairn repo command".to_owned(),
             limits: Limits { max_bytes, max_objects: u32::MAX, ..Limits::default() },
             deletion: DeletionRule { threshold_bytes: max_bytes, ratio: 0.25 },
             ..StoreConfig::default()

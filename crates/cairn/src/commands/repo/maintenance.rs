@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use packet::Dialect;
 use packet::time::Duration;
 use repo::{Event, PendingMaintenance};
 use serde_json::json;
 use system::unix_now;
 
-use super::folder::{FolderArguments, close, matching, read, segments};
+use super::folder::{FolderArguments, close, matching, segments};
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::units::show_size;
@@ -38,12 +37,9 @@ impl VerifyArguments {
         let mut progress = Progress::new(self.json, "verifying");
         for id in matching(&store, &[]) {
             let Some(object) = store.catalogue().get(id) else { continue };
-            if object.name().is_none_or(|object| object.dialect != Dialect::Ndn) {
-                continue;
-            }
             let numbers: Vec<u32> = segments(object).collect();
             for segment in numbers {
-                if let Some(data) = read(&mut store, id, segment)? {
+                if let Some(data) = store.read_segment(unix_now(), id, segment) {
                     packets += 1;
                     read_bytes += data.wire().len() as u64;
                     progress.set(read_bytes, Some(total));

@@ -20,7 +20,7 @@ use repo::service::{Service, ServiceConfig, ServiceHandle};
 use super::ccnr::CcnxRepository;
 use super::commands::{CommandHandler, PrefixChange, Trust};
 use super::folder::FolderArguments;
-use super::window::{Answers, Served, Window, answer_box};
+use super::window::{Answers, NdnService, Served, Window, answer_box};
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -101,8 +101,7 @@ impl RunArguments {
             show_size(bytes as f64),
             printable_path(self.folder.path())
         );
-        let handle = service.handle();
-        let mut window = Window::new(move |question, interest| handle.ask(question, interest), answers.ndn);
+        let mut window = Window::new(NdnService(service.handle()), answers.ndn);
         let mut served = Ok(());
         if let Some(client) = &mut client {
             let has_ended = || in_ccnx.as_ref().is_some_and(JoinHandle::is_finished);

@@ -9,8 +9,9 @@ use std::time::Duration as StdDuration;
 use client::Client;
 use flow::source::AppFace;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, Packet};
+use packet::{Data, Interest, LinkHeader, Packet, SpareBuffer};
 use repo::service::{Answered, Busy, ServiceHandle};
+use system::unix_now;
 
 /// Interests that wait for the repository at once. More wait in the connection.
 const WINDOW: usize = 256;
@@ -76,9 +77,42 @@ impl AnswerSender {
     }
 }
 
-/// Asks a service for a window of CCNx.
-pub(super) fn ask_for_ccnx(service: ServiceHandle) -> impl FnMut(u64, Interest) -> Result<(), Busy> {
-    move |question, interest| service.ask(question | OF_CCNX, interest)
+/// Who has the answers.
+pub(super) trait Answerer {
+    /// The answer, if it can be had without waiting. Its memory is taken from `spare` if it fits.
+    fn answer_at_once(&mut self, interest: &Interest, spare: &mut Option<SpareBuffer>) -> Option<Data>;
+
+    /// Asks for the answer, which comes with this number.
+    fn ask(&mut self, question: u64, interest: Interest) -> Result<(), Busy>;
+}
+
+/// A service that is asked by a window for NDN. What is in memory the window reads by itself: so nobody has
+/// to be woken for it, and it goes where the last packet was.
+pub(super) struct NdnService(pub(super) ServiceHandle);
+
+impl Answerer for NdnService {
+    fn answer_at_once(&mut self, interest: &Interest, spare: &mut Option<SpareBuffer>) -> Option<Data> {
+        let hashes = self.0.hashes(interest);
+        let found = self.0.read_in_memory(unix_now(), interest, &hashes, |_| spare.take())?;
+        Some(found.data)
+    }
+
+    fn ask(&mut self, question: u64, interest: Interest) -> Result<(), Busy> {
+        self.0.ask(question, interest)
+    }
+}
+
+/// A service that is asked by a window for CCNx.
+pub(super) struct CcnxService(pub(super) ServiceHandle);
+
+impl Answerer for CcnxService {
+    fn answer_at_once(&mut self, _interest: &Interest, _spare: &mut Option<SpareBuffer>) -> Option<Data> {
+        None
+    }
+
+    fn ask(&mut self, question: u64, interest: Interest) -> Result<(), Busy> {
+        self.0.ask(question | OF_CCNX, interest)
+    }
 }
 
 /// Who asks, and is answered.
@@ -95,11 +129,13 @@ impl WindowFace for Client {}
 
 /// Interests that wait for their answers.
 pub(super) struct Window<A> {
-    ask: A,
+    answerer: A,
     answers: Answers,
     waiting: BTreeMap<u64, PendingInterest>,
     next: u64,
     served: Served,
+    /// The memory of the packet that was sent last.
+    spare: Option<SpareBuffer>,
 }
 
 struct PendingInterest {
@@ -108,10 +144,11 @@ struct PendingInterest {
     expires: Instant,
 }
 
-impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
-    /// With what asks the repository, and what brings its answers.
-    pub(super) fn new(ask: A, answers: Answers) -> Self {
-        Window { ask, answers, waiting: BTreeMap::new(), next: 0, served: Served::default() }
+impl<A: Answerer> Window<A> {
+    /// With who is asked, and what brings the answers that do not come at once.
+    pub(super) fn new(answerer: A, answers: Answers) -> Self {
+        let served = Served::default();
+        Window { answerer, answers, waiting: BTreeMap::new(), next: 0, served, spare: None }
     }
 
     /// What was sent.
@@ -124,29 +161,41 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
     pub(super) fn turn<F: WindowFace>(&mut self, face: &mut F) -> Result<(), F::Error> {
         let now = face.now();
         let mut until = if self.waiting.is_empty() { now + CHECK_INTERVAL } else { now };
-        while self.has_room(face.now())
+        // Whoever asks without end for what is in memory keeps no other from his answers.
+        let mut left = WINDOW;
+        while left > 0
+            && self.has_room(face.now())
             && let Some((interest, asked)) = face.next_interest(until)?
         {
-            self.take(face.now(), interest, asked);
+            left -= 1;
+            match self.answerer.answer_at_once(&interest, &mut self.spare) {
+                Some(data) => self.send(face, data, &asked)?,
+                None => self.ask(face.now(), interest, asked),
+            }
             until = face.now();
         }
         if self.waiting.is_empty() {
-            return Ok(());
+            return face.flush();
         }
         let mut next = self.answers.recv_timeout(PAUSE).ok();
         while let Some((question, data)) = next {
             match (self.waiting.remove(&question), data) {
-                (Some(waiting), Some(data)) => {
-                    self.served.packets += 1;
-                    self.served.content_bytes += data.content().len() as u64;
-                    face.send(Packet::Data(data), &waiting.asked)?;
-                }
+                (Some(waiting), Some(data)) => self.send(face, data, &waiting.asked)?,
                 (Some(waiting), None) => face.handle_not_found(&waiting.interest)?,
                 (None, _) => {}
             }
             next = self.answers.try_recv().ok();
         }
         face.flush()
+    }
+
+    fn send<F: WindowFace>(&mut self, face: &mut F, data: Data, asked: &LinkHeader) -> Result<(), F::Error> {
+        self.served.packets += 1;
+        self.served.content_bytes += data.content().len() as u64;
+        face.send(Packet::Data(data.clone()), asked)?;
+        // Who has sent it by now needs it no more.
+        self.spare = data.into_wire().reclaim().or(self.spare.take());
+        Ok(())
     }
 
     fn has_room(&mut self, now: Instant) -> bool {
@@ -156,11 +205,11 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         self.waiting.len() < WINDOW
     }
 
-    fn take(&mut self, now: Instant, interest: Interest, asked: LinkHeader) {
+    fn ask(&mut self, now: Instant, interest: Interest, asked: LinkHeader) {
         let question = self.next;
         self.next += 1;
         // Who finds it busy is answered by nobody, and asks again.
-        if (self.ask)(question, interest.clone()).is_ok() {
+        if self.answerer.ask(question, interest.clone()).is_ok() {
             let expires = now + interest.lifetime();
             self.waiting.insert(question, PendingInterest { interest, asked, expires });
         }
@@ -174,6 +223,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::VecDeque;
     use std::convert::Infallible;
+    use std::rc::Rc;
 
     /// Brings Interests that came all at once, and keeps what is sent.
     struct Crowd {
@@ -219,23 +269,43 @@ mod tests {
 
     impl WindowFace for Crowd {}
 
+    /// Knows the answers to numbers below one at once, and notes what else it is asked.
+    #[derive(Default)]
+    struct Knowing {
+        at_once: u64,
+        asked: Rc<RefCell<Vec<(u64, Interest)>>>,
+    }
+
+    impl Answerer for Knowing {
+        fn answer_at_once(&mut self, interest: &Interest, _spare: &mut Option<SpareBuffer>) -> Option<Data> {
+            (0..self.at_once).map(data).find(|data| interest.matches(data))
+        }
+
+        fn ask(&mut self, question: u64, interest: Interest) -> Result<(), Busy> {
+            self.asked.borrow_mut().push((question, interest));
+            Ok(())
+        }
+    }
+
+    fn window(at_once: u64) -> (Window<Knowing>, Rc<RefCell<Vec<(u64, Interest)>>>, Sender<QuestionAnswer>) {
+        let (told, answers) = channel();
+        let knowing = Knowing { at_once, ..Knowing::default() };
+        let asked = Rc::clone(&knowing.asked);
+        (Window::new(knowing, answers), asked, told)
+    }
+
     #[test]
     fn as_many_interests_wait_at_once_as_the_window_has_and_each_gets_its_own_answer() {
         let count = 3 * WINDOW as u64 + 7;
-        let (mut crowd, asked) = (crowd(count), RefCell::new(Vec::new()));
-        let (told, answers) = channel();
-        let ask = |question, _| {
-            asked.borrow_mut().push(question);
-            Ok(())
-        };
-        let mut window = Window::new(ask, answers);
+        let mut crowd = crowd(count);
+        let (mut window, asked, told) = window(0);
         let mut most = 0;
         while crowd.sent.len() < count as usize {
             window.turn(&mut crowd).unwrap();
             let open = asked.take();
             most = most.max(open.len());
             // The last that was asked is found first.
-            for &question in open.iter().rev() {
+            for &(question, _) in open.iter().rev() {
                 told.send((question, Some(data(question)))).unwrap();
             }
         }
@@ -245,28 +315,42 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_answered_at_once_is_asked_of_nobody_and_keeps_no_other_from_his_answer() {
+        let mut crowd = crowd(0);
+        crowd.coming =
+            (0..3 * WINDOW as u64).map(|number| if number == 1 { 7 } else { number % 5 }).collect();
+        let (mut window, asked, told) = window(5);
+        window.turn(&mut crowd).unwrap();
+        let open = asked.take();
+        assert_eq!(open.len(), 1, "one packet is not known at once");
+        assert_eq!(crowd.sent.len(), WINDOW - 1);
+        told.send((open[0].0, Some(data(7)))).unwrap();
+        window.turn(&mut crowd).unwrap();
+        assert!(crowd.sent.contains(&(7, "/a/7".to_owned())), "there are still others who ask");
+        assert!(!crowd.coming.is_empty());
+        window.turn(&mut crowd).unwrap();
+        assert_eq!((crowd.sent.len(), window.served().packets), (3 * WINDOW, 3 * WINDOW as u64));
+        assert!(crowd.sent.iter().all(|(number, name)| *name == format!("/a/{number}")));
+        assert!(asked.take().is_empty());
+    }
+
+    #[test]
     fn who_gets_no_answer_leaves_the_window_when_he_waits_no_more() {
         let mut crowd = crowd(2 * WINDOW as u64);
-        let (told, answers) = channel();
-        let asked = RefCell::new(0);
-        let ask = |_, _| {
-            *asked.borrow_mut() += 1;
-            Ok(())
-        };
-        let mut window = Window::new(ask, answers);
+        let (mut window, asked, told) = window(0);
         window.turn(&mut crowd).unwrap();
         window.turn(&mut crowd).unwrap();
-        assert_eq!(*asked.borrow(), WINDOW);
+        assert_eq!(asked.borrow().len(), WINDOW);
         // Half of them are told that there is nothing; the others just grow old.
         for question in 0..WINDOW as u64 / 2 {
             told.send((question, None)).unwrap();
         }
         window.turn(&mut crowd).unwrap();
         window.turn(&mut crowd).unwrap();
-        assert_eq!(*asked.borrow(), WINDOW + WINDOW / 2);
+        assert_eq!(asked.borrow().len(), WINDOW + WINDOW / 2);
         crowd.now = Instant::from_millis(1001);
         window.turn(&mut crowd).unwrap();
-        assert_eq!((*asked.borrow(), crowd.sent.len()), (2 * WINDOW, 0));
+        assert_eq!((asked.borrow().len(), crowd.sent.len()), (2 * WINDOW, 0));
         // An answer that comes too late is nobody's.
         told.send((WINDOW as u64 - 1, Some(data(1)))).unwrap();
         window.turn(&mut crowd).unwrap();

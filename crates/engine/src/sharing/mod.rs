@@ -192,7 +192,12 @@ impl Sharing {
     }
 
     /// Whether another asked for this name of an object a while ago, and nobody has answered since.
-    pub(crate) fn is_asked_in_vain(&mut self, now: Instant, name: NameHash, object: Option<NameHash>) -> bool {
+    pub(crate) fn is_asked_in_vain(
+        &mut self,
+        now: Instant,
+        name: NameHash,
+        object: Option<NameHash>,
+    ) -> bool {
         let after = object.map_or(self.asked_for(), |object| self.stands_for(object));
         let waits = |since: Instant| now.saturating_since(since) >= after;
         self.unanswered.last(name).is_some_and(waits)

@@ -138,9 +138,7 @@ impl HeldData {
     fn in_own_memory(self) -> Self {
         let moved = |data: Data| if data.wire().is_small_part() { data.moved(None) } else { data };
         match self {
-            HeldData::Arrived { name, data, header } => {
-                HeldData::Arrived { name, data: moved(data), header }
-            }
+            HeldData::Arrived { name, data, header } => HeldData::Arrived { name, data: moved(data), header },
             HeldData::Answer(mut answer) => {
                 if let Packet::Data(data) = answer.packet {
                     answer.packet = Packet::Data(moved(data));

@@ -82,7 +82,8 @@ impl Engine {
             let entry = (id, hashes.whole());
             flow.in_order.enter(place.clone(), entry, transmit.clone(), asked_at, again_at);
         }
-        let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
+        let stands_for = answer_timeout.max(times.longest);
+        let asked_until = asked_at.map(|at| at + stands_for).filter(|until| *until > now);
         let waits_until = asked_until.max(flow.turn_at(now, &sharing.config, wait));
         sharing.counters.forgotten += forgotten.count();
         let without_room = match waits_until {
@@ -281,9 +282,9 @@ impl Engine {
         let face = waiting.transmit.face;
         let hash = self.tables.hash_if_wanted(now, &waiting);
         let sharing = self.shared.get_mut(face)?;
-        let answer_timeout = sharing.asked_for();
+        let stands_for = sharing.stands_for(waiting.object);
         let asked_at = hash.and_then(|hash| sharing.asked_at(hash));
-        let due = asked_at.map(|at| at + answer_timeout).filter(|due| *due > now && waiting.give_up_at > now);
+        let due = asked_at.map(|at| at + stands_for).filter(|due| *due > now && waiting.give_up_at > now);
         let Some(due) = due else { return self.send_if_wanted(now, waiting) };
         let without_room = sharing.flows.wait(due, waiting);
         self.shared.wake_at(due);
@@ -451,7 +452,7 @@ impl Engine {
             sharing.counters.answers_left_to_others += 1;
             return;
         }
-        if is_behind && !sharing.is_asked_in_vain(now, hash) {
+        if is_behind && !sharing.is_asked_in_vain(now, hash, object_of(hashes)) {
             sharing.counters.answers_left_to_others += 1;
             return;
         }

@@ -7,7 +7,7 @@ use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
 use super::SharingConfig;
-use super::order::{HeldData, InOrder, MAX_HELD_OF_LINK};
+use super::order::{HeldData, InOrder, MAX_HELD_BYTES_OF_LINK, MAX_HELD_OF_LINK};
 use crate::tables::pending::PendingId;
 use crate::transmit::Transmit;
 
@@ -265,7 +265,9 @@ impl Flows {
 
     /// Whether more Data may be held back on this link.
     pub(crate) fn may_hold(&self) -> bool {
-        self.flows.iter().map(|flow| flow.in_order.held_count()).sum::<usize>() < MAX_HELD_OF_LINK
+        let held = self.flows.iter().map(|flow| flow.in_order.held());
+        let (count, bytes) = held.fold((0, 0), |sum, (count, bytes)| (sum.0 + count, sum.1 + bytes));
+        count < MAX_HELD_OF_LINK && bytes < MAX_HELD_BYTES_OF_LINK
     }
 
     /// The flow at this place.

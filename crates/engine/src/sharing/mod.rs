@@ -191,15 +191,28 @@ impl Sharing {
         }
     }
 
-    /// Whether another asked for this name a while ago, and nobody has answered since.
-    pub(crate) fn is_asked_in_vain(&self, now: Instant, name: NameHash) -> bool {
-        let waits = |since: Instant| now.saturating_since(since) >= self.asked_for();
+    /// Whether another asked for this name of an object a while ago, and nobody has answered since.
+    pub(crate) fn is_asked_in_vain(
+        &mut self,
+        now: Instant,
+        name: NameHash,
+        object: Option<NameHash>,
+    ) -> bool {
+        let after = object.map_or(self.asked_for(), |object| self.stands_for(object));
+        let waits = |since: Instant| now.saturating_since(since) >= after;
         self.unanswered.last(name).is_some_and(waits)
     }
 
     /// For how long an Interest that another has sent stands for one's own.
     pub(crate) fn asked_for(&self) -> Duration {
         self.config.max_wait * ASKED_FOR
+    }
+
+    /// The same for names of this object: where answers are known to take longer, as long as they do.
+    pub(crate) fn stands_for(&mut self, object: NameHash) -> Duration {
+        let times = self.times();
+        let flow = self.flows.get_mut(object);
+        flow.map_or(times.longest, |flow| flow.in_order.answer_timeout(times).max(times.longest))
     }
 
     /// How long things take on this link.

@@ -21,8 +21,9 @@ use crate::transmit::Transmit;
 pub(crate) const MAX_OPEN: usize = 4096;
 /// Data held back for each object; more is given to whoever waits, gap or not.
 pub(crate) const MAX_HELD: usize = 2048;
-/// The same for all objects of a link.
+/// The same for all objects of a link, and for the bytes of memory that all of it takes.
 pub(crate) const MAX_HELD_OF_LINK: usize = 4096;
+pub(crate) const MAX_HELD_BYTES_OF_LINK: usize = 16 << 20;
 /// Interests that are looked at, in the order of names, when something is to be asked for again.
 const MAX_EXAMINED: usize = 64;
 /// Data with longer last components is in no order.
@@ -31,6 +32,8 @@ const MAX_COMPONENT: usize = 64;
 const MAX_REPEATS: u32 = 8;
 /// An answer is not late before that, however quickly others came.
 const MIN_ANSWER_TIMEOUT: Duration = Duration::from_millis(2);
+/// An answer is late after that, however slowly others came: a second of a queue, and what it may vary.
+const MAX_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Waits for an answer for which Data is held back, and the longest time: below what applications take for a
 /// timeout.
 const HELD_FOR: u64 = 6;
@@ -39,7 +42,7 @@ const MAX_HELD_FOR: Duration = Duration::from_millis(100);
 /// How long things take on a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// An Interest that another has sent stands for one's own no longer, whatever was measured.
+    /// An Interest that another has sent stands for one's own no longer, unless answers take as long.
     pub(crate) longest: Duration,
     /// For so long after Data nobody answers the same again; who missed it asks later.
     pub(crate) just_now: Duration,
@@ -130,6 +133,31 @@ pub(crate) enum HeldData {
     Answer(Box<Transmit>),
 }
 
+impl HeldData {
+    /// In memory of its own: in that of the train that it came with it would keep the whole train.
+    fn in_own_memory(self) -> Self {
+        let moved = |data: Data| if data.wire().is_small_part() { data.moved(None) } else { data };
+        match self {
+            HeldData::Arrived { name, data, header } => HeldData::Arrived { name, data: moved(data), header },
+            HeldData::Answer(mut answer) => {
+                if let Packet::Data(data) = answer.packet {
+                    answer.packet = Packet::Data(moved(data));
+                }
+                HeldData::Answer(answer)
+            }
+        }
+    }
+
+    /// Bytes of memory that it keeps, most of them its own.
+    fn bytes(&self) -> usize {
+        let wire = match self {
+            HeldData::Arrived { data, .. } => data.wire().footprint_bytes(),
+            HeldData::Answer(answer) => size_of::<Transmit>() + answer.packet.wire().footprint_bytes(),
+        };
+        size_of::<(HeldPlace, HeldBack)>() + wire
+    }
+}
+
 /// An Interest to send again.
 #[derive(Debug)]
 pub(crate) struct Repeat {
@@ -156,6 +184,8 @@ pub(crate) struct InOrder {
     open: BTreeMap<LastComponent, Open>,
     /// In the order of names; of one name, in the order in which it came.
     held: BTreeMap<HeldPlace, HeldBack>,
+    /// What all of it takes.
+    held_bytes: usize,
     /// Those by when they wait no longer.
     held_until: BTreeSet<(Instant, HeldPlace)>,
     /// The number of the next that is held back.
@@ -170,6 +200,7 @@ impl Default for InOrder {
         InOrder {
             open: BTreeMap::new(),
             held: BTreeMap::new(),
+            held_bytes: 0,
             held_until: BTreeSet::new(),
             next_held: 0,
             answer_time: None,
@@ -179,10 +210,13 @@ impl Default for InOrder {
 }
 
 impl InOrder {
-    /// How long an Interest on the link may take to be answered; `longest` if nothing is known.
+    /// How long an Interest on the link may take to be answered; `longest` if nothing is known. More only
+    /// where answers take so long that this is no loss: they wait in a deep queue, and who asks again makes it
+    /// deeper.
     pub(crate) fn answer_timeout(&self, Times { longest, .. }: Times) -> Duration {
-        let measured = self.answer_time.map(|time| time.smoothed + time.timeout());
-        measured.map_or(longest, |time| time.max(MIN_ANSWER_TIMEOUT).min(longest))
+        let Some(time) = self.answer_time else { return longest };
+        let longest = longest.max(time.timeout().min(MAX_ANSWER_TIMEOUT));
+        (time.smoothed + time.timeout()).max(MIN_ANSWER_TIMEOUT).min(longest)
     }
 
     /// How long answers take; nothing if that is not known.
@@ -246,7 +280,7 @@ impl InOrder {
         // rarely.
         let factor = u64::from(times.clamp(2, MAX_REPEATS) - 1);
         let span = if times > 1 { answer_timeout + just_now } else { longest };
-        open.again_at = now + (span * factor).min(longest);
+        open.again_at = now + (span * factor).min(longest.max(answer_timeout));
         self.next = self.next.min(open.again_at);
     }
 
@@ -373,6 +407,8 @@ impl InOrder {
             return Some(data);
         }
         let until = now + self.held_for(times);
+        let data = data.in_own_memory();
+        self.held_bytes += data.bytes();
         self.next_held += 1;
         let place = (place, self.next_held);
         self.held_until.insert((until, place.clone()));
@@ -401,6 +437,7 @@ impl InOrder {
             overdue.clone()
         };
         let held = self.held.remove(&place)?;
+        self.held_bytes -= held.data.bytes();
         self.held_until.remove(&(held.until, place));
         Some(held.data)
     }
@@ -460,9 +497,9 @@ impl InOrder {
         self.held.into_values().map(|held| held.data).collect()
     }
 
-    /// Data that is held back.
-    pub(crate) fn held_count(&self) -> usize {
-        self.held.len()
+    /// How much Data is held back, and the bytes of memory that it takes.
+    pub(crate) fn held(&self) -> (usize, usize) {
+        (self.held.len(), self.held_bytes)
     }
 
     pub(crate) fn next_deadline(&self) -> Instant {

@@ -3,7 +3,7 @@
 use cairn_engine::*;
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
-use packet::{LinkType, Packet};
+use packet::{Buffer, Data, LinkType, Packet};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 
@@ -360,4 +360,60 @@ fn data_behind_many_that_wait_leaves_at_its_own_time() {
         left = segments(&node.sent());
     }
     assert_eq!(left, ["900"]);
+}
+
+/// A node whose application has asked for so many segments, the first of which has not come.
+fn node_that_waits_for_the_first_of(segments: u32) -> Node {
+    let mut node = node(FaceScope::Local);
+    for segment in 0..segments {
+        node.ask(CONSUMER, &format!("/a/object/{segment}"));
+    }
+    node
+}
+
+#[test]
+fn data_that_is_held_back_takes_no_more_memory_than_16_mebibytes_of_a_link() {
+    let mut node = node_that_waits_for_the_first_of(2048);
+    let large = |segment: u32| data(&format!("/a/object/{segment}"), 8_600);
+    let held = (1..2048).take_while(|segment| node.data(PRODUCER, &large(*segment)).is_empty()).count();
+    assert!((1_500..(16 << 20) / 8_600).contains(&held), "{held}");
+    // The next one left, out of order; what was held back leaves after what it waited for.
+    assert_eq!(node.data(PRODUCER, &large(0)).len(), held + 1);
+    assert_eq!(node.data(PRODUCER, &large(held as u32 + 2)).len(), 1);
+}
+
+#[test]
+fn data_that_is_held_back_does_not_keep_the_train_that_it_came_with() {
+    let mut node = node_that_waits_for_the_first_of(2);
+    let wire = data("/a/object/1", 100).wire().to_vec();
+    let length = wire.len();
+    let train = Buffer::from([wire, vec![0; 60_000]].concat());
+    let arrived = Data::decode_ndn(train.slice(0..length).unwrap()).unwrap();
+    assert_eq!(node.data(PRODUCER, &arrived).len(), 0);
+    drop(arrived);
+    assert!(train.reclaim().is_some());
+    assert_eq!(segments(&node.data(PRODUCER, &data("/a/object/0", 1))), ["0", "1"]);
+}
+
+/// Where a queue on the link is deep, asking again makes it only deeper.
+#[test]
+fn what_is_answered_as_late_as_all_before_is_not_asked_for_again_however_late_that_is() {
+    let mut node = node(FaceScope::Local);
+    let asks = |sent: &[Transmit]| sent.iter().filter(|sent| sent.face == PRODUCER).count();
+    let mut asked = Vec::new();
+    for segment in 0..40 {
+        let at_once = asks(&node.ask(CONSUMER, &format!("/a/object/{segment}")));
+        node.wait_and_settle(Duration::from_millis(400));
+        asked.push(at_once + asks(&node.sent()));
+        node.data(PRODUCER, &data(&format!("/a/object/{segment}"), 1));
+    }
+    assert!(asked[0] > 1, "nothing is known of it yet");
+    assert_eq!(asked[10..], [1; 30]);
+    // Nor is what another asks for.
+    node.ask(PRODUCER, "/a/object/50");
+    assert_eq!(asks(&node.ask(CONSUMER, "/a/object/50")), 0);
+    node.wait_and_settle(Duration::from_millis(350));
+    assert_eq!(asks(&node.sent()), 0);
+    node.wait_and_settle(Duration::from_secs(1));
+    assert!(asks(&node.sent()) > 0, "it was lost");
 }

@@ -21,6 +21,17 @@ fn forty_nodes_that_start_together_take_little_longer_than_one() -> Outcome {
     Ok(())
 }
 
+/// Answers wait in it for ten times as long as nodes wait where they know nothing.
+#[test]
+fn where_a_queue_holds_a_second_nobody_asks_again_for_what_waits_in_it() -> Outcome {
+    let deep = Setting { seed: 1, items: 8_000, rate: 10.0, queue_packets: 1000, ..ALONE };
+    for clients in [1, 40] {
+        let run = run(&Setting { clients, ..deep })?;
+        assert!(run.crossings < 1.1, "{clients}: {}", run.crossings);
+    }
+    Ok(())
+}
+
 #[test]
 fn without_sharing_every_node_asks_for_everything() -> Outcome {
     let (alone, forty) = (run(&ALONE)?, run(&Setting { clients: 40, sharing: None, ..ALONE })?);

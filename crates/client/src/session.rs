@@ -2,7 +2,7 @@
 //! fetches. It moves no bytes and reads no clock: whoever owns the socket tells it what came and sends what
 //! it hands out.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,11 +60,6 @@ struct Running {
     proofs: Proofs,
 }
 
-struct Attached {
-    prefix: Name,
-    server: Server<Box<dyn Source + Send>>,
-}
-
 /// See the module's page.
 ///
 /// # Calling order
@@ -76,6 +71,8 @@ pub(crate) struct Session {
     pending: PendingTable,
     /// Requests whose answers are no events, with the answers that have come.
     claimed: BTreeMap<RequestId, (Kind, Option<Answer>)>,
+    /// Which of these have an answer.
+    answered: BTreeSet<RequestId>,
     /// What came of the other requests, and failures, each with its place in the order of events.
     events: VecDeque<(u64, Event)>,
     /// How many of them are about requests.
@@ -85,7 +82,8 @@ pub(crate) struct Session {
     interest_bytes: usize,
     next_event: u64,
     credentials: Vec<Data>,
-    sources: Vec<Attached>,
+    /// What answers Interests, by prefix. An application may have tens of thousands.
+    sources: BTreeMap<Name, Server<Box<dyn Source + Send>>>,
     fetches: Vec<Running>,
     next_fetch: u64,
     outgoing: VecDeque<Outgoing>,
@@ -122,6 +120,7 @@ impl Session {
     pub(crate) fn forget(&mut self, id: RequestId) {
         self.pending.take(id);
         self.claimed.remove(&id);
+        self.answered.remove(&id);
     }
 
     /// The answer to this request is kept for [`Session::take_answer`], and is no event.
@@ -137,9 +136,16 @@ impl Session {
 
     /// The answer to a request that was claimed, if it has come.
     pub(crate) fn take_answer(&mut self, id: RequestId) -> Option<Answer> {
-        let answer = self.claimed.get_mut(&id)?.1.take()?;
-        self.claimed.remove(&id);
-        Some(answer)
+        if !self.answered.remove(&id) {
+            return None;
+        }
+        self.claimed.remove(&id)?.1
+    }
+
+    /// Which of the requests that were claimed have an answer that nobody has taken: hardly ever more than a
+    /// few, however many wait.
+    pub(crate) fn answered(&self) -> impl Iterator<Item = RequestId> {
+        self.answered.iter().copied()
     }
 
     /// Shows these certificates to whoever asks for them.
@@ -149,23 +155,34 @@ impl Session {
 
     /// Has `source` answer Interests under `prefix` from now on, in place of the one that did.
     pub(crate) fn attach(&mut self, prefix: Name, source: Box<dyn Source + Send>) {
-        self.detach(&prefix);
         // It is over when it is detached.
         let server = Server::new(source, ServerConfig::default(), Instant::ZERO);
-        self.sources.push(Attached { prefix, server });
-        // The longest prefix answers.
-        self.sources.sort_by_key(|attached| std::cmp::Reverse(attached.prefix.as_ref().component_count()));
+        self.sources.insert(prefix, server);
     }
 
     /// What the source has done that answers under `prefix`, if there is one.
     pub(crate) fn served(&self, prefix: &Name) -> Option<ServeCounters> {
-        let attached = self.sources.iter().find(|attached| attached.prefix == *prefix)?;
-        Some(*attached.server.counters())
+        Some(*self.sources.get(prefix)?.counters())
     }
 
     /// Takes the source away that answers under `prefix`.
     pub(crate) fn detach(&mut self, prefix: &Name) {
-        self.sources.retain(|attached| attached.prefix != *prefix);
+        self.sources.remove(prefix);
+    }
+
+    /// The longest prefix of `name` under which something answers.
+    fn source_of(&self, name: NameRef<'_>) -> Option<Name> {
+        let mut end = name.to_name();
+        loop {
+            // Names are in the order in which all that begin with one follow it, so that the last one up to
+            // the end is the longest prefix, or has what it has in common with `name`.
+            let (found, _) = self.sources.range::<Name, _>(..=&end).next_back()?;
+            if found.as_ref().is_prefix_of(name) {
+                return Some(found.clone());
+            }
+            let pairs = found.as_ref().components().zip(name.components());
+            end = name.prefix(pairs.take_while(|(here, there)| here == there).count()).to_name();
+        }
     }
 
     pub(crate) fn begin_fetch(&mut self, fetch: VerifiedFetch, next_hops: NextHops) -> FetchId {
@@ -282,6 +299,7 @@ impl Session {
         self.pending.forget_commands();
         // Who asks a question goes on waiting for its answer.
         self.claimed.retain(|_, (kind, _)| *kind == Kind::Question);
+        self.answered.retain(|id| self.claimed.contains_key(id));
         self.outgoing.clear();
         let dropped = self.interests.len() as u64;
         self.interests.clear();
@@ -293,6 +311,7 @@ impl Session {
     pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.claimed.clear();
+        self.answered.clear();
         self.events.clear();
         self.outcomes = 0;
         let _ = self.handle_forwarder_gone();
@@ -314,16 +333,15 @@ impl Session {
             let packet = Packet::Data(certificate.clone());
             return self.outgoing.push_back(Outgoing { packet, header });
         }
-        let name = interest.name();
-        let place = self.sources.iter().position(|attached| attached.prefix.as_ref().is_prefix_of(name));
-        if let Some(attached) = place.and_then(|place| self.sources.get_mut(place)) {
-            match attached.server.handle_interest(now.instant, &interest) {
+        if let Some(prefix) = self.source_of(interest.name())
+            && let Some(server) = self.sources.get_mut(&prefix)
+        {
+            match server.handle_interest(now.instant, &interest) {
                 Ok(reply) => {
                     let packet = reply.into_packet(&interest);
                     self.outgoing.extend(packet.map(|packet| Outgoing { packet, header }));
                 }
                 Err(error) => {
-                    let prefix = attached.prefix.clone();
                     self.detach(&prefix);
                     self.push_event(Event::SourceFailed { prefix, error: Arc::new(error) });
                 }
@@ -378,7 +396,10 @@ impl Session {
         event: impl FnOnce(RequestId) -> Event,
     ) {
         match self.claimed.get_mut(&id) {
-            Some((_, place)) => *place = Some(answer(id)),
+            Some((_, place)) => {
+                *place = Some(answer(id));
+                self.answered.insert(id);
+            }
             None => self.push_event(event(id)),
         }
     }
@@ -402,10 +423,42 @@ impl Running {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sources: Vec<&Name> = self.sources.iter().map(|attached| &attached.prefix).collect();
+        let sources: Vec<&Name> = self.sources.keys().collect();
         let fetches: Vec<&VerifiedFetch> = self.fetches.iter().map(|running| &running.fetch).collect();
         let mut form = f.debug_struct("Session");
         form.field("pending", &self.pending).field("sources", &sources).field("fetches", &fetches);
         form.finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::random::Random;
+
+    use super::*;
+
+    /// A name of up to four components of few kinds, one of which is the beginning of another.
+    fn random_name(random: &mut Random) -> Name {
+        let words = ["a", "aa", "b", "%00", "%FF"];
+        let count = random.next_u32() as usize % 5;
+        let word = |random: &mut Random| words[random.next_u32() as usize % words.len()];
+        let text: String = (0..count).map(|_| format!("/{}", word(random))).collect();
+        if text.is_empty() { "/".parse().unwrap() } else { text.parse().unwrap() }
+    }
+
+    #[test]
+    fn the_source_with_the_longest_prefix_answers_whatever_else_is_attached() {
+        let mut random = Random::from_seed(7);
+        for _ in 0..300 {
+            let mut session = Session::default();
+            for _ in 0..random.next_u32() % 40 {
+                session.attach(random_name(&mut random), Box::new(flow::source::Packets::new([])));
+            }
+            let name = random_name(&mut random);
+            let prefixes =
+                session.sources.keys().filter(|prefix| prefix.as_ref().is_prefix_of(name.as_ref()));
+            let longest = prefixes.max_by_key(|prefix| prefix.as_ref().component_count()).cloned();
+            assert_eq!(session.source_of(name.as_ref()), longest, "{name}");
+        }
     }
 }

@@ -161,6 +161,35 @@ fn each_further_key_that_nobody_has_costs_less_and_all_together_a_few_seconds() 
     assert!((5900..6500).contains(&outcome.took), "{} ms", outcome.took);
 }
 
+/// A certificate of the key `none-…` that an Interest asks for, by the key of the next number: one of a chain
+/// without an end.
+fn link_of_an_endless_chain(interest: &Interest, key: &PrivateKey) -> Data {
+    let asked = names::key_of(interest.name()).unwrap().to_name();
+    let number: u64 = asked.to_string().rsplit('-').next().unwrap().parse().unwrap();
+    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
+    let signer = Signer::new(key.clone(), name(&format!("/lab/alice/KEY/none-{}", number + 1)));
+    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
+    issue.certify(&asked, &key.public_key().unwrap(), &signer).unwrap().data().clone()
+}
+
+#[test]
+fn chains_of_certificates_without_an_end_cost_less_than_a_minute_however_late_each_is_shown() {
+    let (honest, key) = (Honest::new(), PrivateKey::generate(KeyKind::Ed25519).unwrap());
+    for late in [1900, 900, 450, 10] {
+        let mut chains = 0;
+        let outcome = fetch(&name("/lab/alice/file"), Dialect::Ndn, honest.verifier(), |_, interest| {
+            if is_for_key(interest) {
+                let link = link_of_an_endless_chain(interest, &key);
+                return Some((Duration::from_millis(late), link));
+            }
+            chains += 1;
+            Some((NEAR, forged(interest, 1000 * chains)))
+        });
+        assert!(matches!(outcome.result, Err(FetchError::NotAccepted { .. })), "{:?}", outcome.result);
+        assert!(outcome.took < 60_000, "{late} ms for each: {} ms", outcome.took);
+    }
+}
+
 #[test]
 fn segments_signed_with_keys_that_nobody_has_end_a_fetch_in_seconds() {
     let (honest, mut keys) = (Honest::new(), 0);

@@ -1,5 +1,7 @@
 //! What the forwarder is asked to do, and to tell.
 
+use std::collections::BTreeSet;
+
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, Dataset, DatasetFetch, DatasetItem,
     decode_list,
@@ -40,7 +42,7 @@ impl Client {
     /// not longer than `timeout`, and goes on at signals; what the forwarder says to it changes nothing.
     pub fn withdraw(&mut self, timeout: Duration) {
         let until = self.connection.now() + timeout;
-        let mut asked = Vec::new();
+        let mut asked = BTreeSet::new();
         for prefix in self.registered() {
             let wanted = about(&prefix);
             self.forget(Command::RibRegister, &wanted);
@@ -51,7 +53,11 @@ impl Client {
                 self.note_outage(&error);
                 break;
             }
-            asked.retain(|id| self.session.take_answer(*id).is_none());
+            let answered: Vec<RequestId> = self.session.answered().filter(|id| asked.contains(id)).collect();
+            for id in answered {
+                self.session.take_answer(id);
+                asked.remove(&id);
+            }
         }
         for id in asked {
             self.session.forget(id);

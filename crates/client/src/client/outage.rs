@@ -87,7 +87,6 @@ pub struct OutageCounters {
 /// A command that is given again whenever the forwarder has started again.
 #[derive(Debug)]
 pub(super) struct RepeatedCommand {
-    id: u64,
     command: Command,
     parameters: ControlParameters,
 }
@@ -95,6 +94,33 @@ pub(super) struct RepeatedCommand {
 impl RepeatedCommand {
     fn request(&self, dialect: Dialect) -> ManagementRequest {
         ManagementRequest::of(self.command, &self.parameters, dialect)
+    }
+}
+
+/// The commands that are given again. An application may register tens of thousands of prefixes, so none is
+/// looked for among all.
+#[derive(Debug, Default)]
+struct RepeatedCommands {
+    /// In the order in which they were given.
+    by_id: BTreeMap<u64, RepeatedCommand>,
+    /// By what they do, and to what: the last one of each counts.
+    ids: BTreeMap<(Command, Option<Name>), u64>,
+    next_id: u64,
+}
+
+impl RepeatedCommands {
+    fn keep(&mut self, command: Command, parameters: &ControlParameters) {
+        self.forget(command, parameters);
+        let id = self.next_id;
+        self.next_id += 1;
+        self.ids.insert((command, parameters.name.clone()), id);
+        self.by_id.insert(id, RepeatedCommand { command, parameters: parameters.clone() });
+    }
+
+    fn forget(&mut self, command: Command, parameters: &ControlParameters) {
+        if let Some(id) = self.ids.remove(&(command, parameters.name.clone())) {
+            self.by_id.remove(&id);
+        }
     }
 }
 
@@ -107,8 +133,7 @@ pub(super) struct Outages {
     next_attempt: Option<Instant>,
     /// When the outage began that was told of, until its end is told of.
     begun: Option<Instant>,
-    repeated: Vec<RepeatedCommand>,
-    next_id: u64,
+    repeated: RepeatedCommands,
     /// Repeated commands under way.
     restoring: BTreeMap<RequestId, u64>,
     /// The question who it is to a forwarder of CCNx, on whose answer they wait.
@@ -133,8 +158,7 @@ impl Outages {
             back_off: BackOff::new(config),
             next_attempt: None,
             begun: None,
-            repeated: Vec::new(),
-            next_id: 0,
+            repeated: RepeatedCommands::default(),
             restoring: BTreeMap::new(),
             learning: None,
             unrestored: BTreeSet::new(),
@@ -154,7 +178,7 @@ impl Outages {
 
     /// Has everything restored that is not, at once.
     fn restore_all(&mut self, now: Instant) {
-        self.unrestored = self.repeated.iter().map(|repeated| repeated.id).collect();
+        self.unrestored = self.repeated.by_id.keys().copied().collect();
         self.restore_at = if self.unrestored.is_empty() { Instant::NEVER } else { now };
     }
 
@@ -213,10 +237,7 @@ impl Client {
 
     /// Keeps in mind that this command is in force.
     pub(crate) fn keep(&mut self, command: Command, parameters: &ControlParameters) {
-        self.forget(command, parameters);
-        let id = self.outages.next_id;
-        self.outages.next_id += 1;
-        self.outages.repeated.push(RepeatedCommand { id, command, parameters: parameters.clone() });
+        self.outages.repeated.keep(command, parameters);
         if self.connection.is_datagram() {
             self.outages.refresh_at = self.outages.refresh_at.min(self.connection.now() + REFRESH);
         }
@@ -224,15 +245,12 @@ impl Client {
 
     /// What this command did is no longer wanted.
     pub(crate) fn forget(&mut self, command: Command, parameters: &ControlParameters) {
-        let is_it = |repeated: &RepeatedCommand| {
-            repeated.command == command && repeated.parameters.name == parameters.name
-        };
-        self.outages.repeated.retain(|repeated| !is_it(repeated));
+        self.outages.repeated.forget(command, parameters);
     }
 
     /// The prefixes that are registered, now and after an outage.
     pub(crate) fn registered(&self) -> Vec<Name> {
-        let repeated = self.outages.repeated.iter();
+        let repeated = self.outages.repeated.by_id.values();
         let registrations = repeated.filter(|repeated| repeated.command == Command::RibRegister);
         registrations.filter_map(|repeated| repeated.parameters.name.clone()).collect()
     }
@@ -397,9 +415,7 @@ impl Client {
 
     /// Repeats a command.
     fn restore(&mut self, id: u64) -> Result<(), ClientError> {
-        let Some(repeated) = self.outages.repeated.iter().find(|repeated| repeated.id == id) else {
-            return Ok(());
-        };
+        let Some(repeated) = self.outages.repeated.by_id.get(&id) else { return Ok(()) };
         let (command, parameters) = (repeated.command, repeated.parameters.clone());
         let request = self.try_send_command(command, &parameters)?;
         self.outages.restoring.insert(request, id);
@@ -408,7 +424,9 @@ impl Client {
 
     /// Takes what came of repeated commands.
     fn take_restored(&mut self) {
-        let requests: Vec<RequestId> = self.outages.restoring.keys().copied().collect();
+        let restoring = &self.outages.restoring;
+        let is_one = |request: &RequestId| restoring.contains_key(request);
+        let requests: Vec<RequestId> = self.session.answered().filter(is_one).collect();
         for request in requests {
             if let Some(answer) = self.session.take_answer(request) {
                 self.note_restored(request, &answer);
@@ -435,7 +453,7 @@ impl Client {
             }
         };
         self.outages.retry_later(now, id, &mut self.random);
-        let repeated = self.outages.repeated.iter().find(|repeated| repeated.id == id);
+        let repeated = self.outages.repeated.by_id.get(&id);
         if let Some((repeated, why)) = repeated.zip(refusal).filter(|_| !self.outages.refusal_told) {
             let what = repeated.request(self.connection.dialect());
             self.outages.tell(&Outage::NotRestored { what: &what, why: &why });

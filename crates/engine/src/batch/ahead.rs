@@ -1,6 +1,6 @@
 //! What can be done for packets before they are received.
 
-use packet::{Dialect, Interest, Nonce, Packet, PrefixHashes};
+use packet::{Dialect, Interest, NameHash, Nonce, Packet, PrefixHashes};
 use smallvec::SmallVec;
 
 use super::answers_due::DueAnswer;
@@ -28,12 +28,28 @@ impl<'a> Upcoming<'a> {
     }
 }
 
+/// What there is to know of a packet that will be received after some dozens of others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    /// The hash of its name.
+    pub(super) hash: NameHash,
+    /// Its nonce, if it is an Interest.
+    pub(super) nonce: Option<Nonce>,
+}
+
+impl Expected {
+    #[inline(always)]
+    pub(super) fn of(packet: Upcoming<'_>) -> Self {
+        Expected { hash: packet.hashes.whole(), nonce: packet.nonce }
+    }
+}
+
 /// Hints that these packets, some dozens at most, will be received next, so that the memory they will touch
 /// is fetched while others are worked on. Never changes what the engine does. [`Arrivals`](super::Arrivals)
 /// does this for its own packets.
 #[inline]
 pub fn prefetch<'a>(engine: &mut Engine, batch: impl Iterator<Item = Upcoming<'a>> + Clone) {
-    batch.clone().for_each(|packet| engine.expect(packet));
+    batch.clone().for_each(|packet| engine.expect(Expected::of(packet)));
     engine.prepare(batch, 0);
 }
 
@@ -45,21 +61,18 @@ impl Engine {
         &mut self,
         face: FaceId,
         is_it: impl Fn(&Interest) -> bool,
-    ) -> Option<DueAnswer> {
+    ) -> Option<(DueAnswer, Expected)> {
         let answers_due = &mut self.faces.get_mut(face)?.answers_due;
         let (due, hash) = answers_due.guess(&mut self.tables.pending, face, is_it)?;
-        self.tables.index.prefetch(hash);
-        self.tables.store.prefetch_place(hash);
-        Some(due)
+        Some((due, Expected { hash, nonce: None }))
     }
 
     /// Hints that this packet will be received after some dozens of others, so that the places where the
     /// tables are asked for it are fetched meanwhile. [`prepare`](Self::prepare) goes on from there.
-    #[inline]
-    pub(super) fn expect(&self, packet: Upcoming<'_>) {
-        let hash = packet.hashes.whole();
+    #[inline(always)]
+    pub(super) fn expect(&self, Expected { hash, nonce }: Expected) {
         self.tables.index.prefetch(hash);
-        match packet.nonce {
+        match nonce {
             Some(nonce) => self.tables.dead_nonces.prefetch(hash, nonce),
             None => self.tables.store.prefetch_place(hash),
         }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, LinkHeader, Nonce, Packet, PrefixHashes, WireName};
 
-use super::ahead::Upcoming;
+use super::ahead::{Expected, Upcoming};
 use super::answers_due::DueAnswer;
 use crate::arrival::{Arrival, Reception};
 use crate::engine::Engine;
@@ -70,10 +70,16 @@ pub struct Arrivals {
     hashes: Vec<PrefixHashes>,
     /// How many of those that wait are due answers.
     due_answers: usize,
+    /// What the engine has not been told yet of packets that wait.
+    untold: Vec<Expected>,
 }
 
 /// As many as the engine prepares together.
 const PREPARED: usize = 32;
+/// Of so many packets the engine is told at once. What is asked for where no address is known yet, as in
+/// tables larger than processors have addresses at hand, is waited for one after the other if there is other
+/// work in between, and together if there is none.
+const TOLD: usize = 16;
 
 impl Arrivals {
     /// Packets that wait, at most, before they should be handed over.
@@ -88,6 +94,7 @@ impl Arrivals {
             headers: Vec::new(),
             hashes: Vec::new(),
             due_answers: 0,
+            untold: Vec::with_capacity(TOLD),
         }
     }
 
@@ -141,7 +148,23 @@ impl Arrivals {
                 hasher.hash_ccnx_after(before, name, hashes);
             }
         }
-        engine.expect(Upcoming { dialect: name.dialect(), hashes, nonce });
+        let hash = hashes.whole();
+        self.announce(engine, Expected { hash, nonce });
+    }
+
+    /// Lets the engine know of a packet, together with some others.
+    #[inline(always)]
+    pub(super) fn announce(&mut self, engine: &Engine, packet: Expected) {
+        self.untold.push(packet);
+        if self.untold.len() >= TOLD {
+            self.tell(engine);
+        }
+    }
+
+    /// Lets the engine know of all packets of which it does not.
+    #[inline]
+    fn tell(&mut self, engine: &Engine) {
+        self.untold.drain(..).for_each(|packet| engine.expect(packet));
     }
 
     /// The components on the wire of the last packet's name but for its last one, and how many they are, if
@@ -194,6 +217,7 @@ impl Arrivals {
     /// Hands all packets to the engine.
     pub fn hand_over(&mut self, now: Instant, engine: &mut Engine) {
         static PLAIN: LinkHeader = LinkHeader::NONE;
+        self.tell(engine);
         let mut hashes = self.hashes.chunks(PREPARED);
         let mut waiting = self.waiting.drain(..);
         while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {

@@ -6,7 +6,7 @@ use packet::error::DecodeError;
 use packet::ndn::{DataView, InterestView};
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind, WireName};
 
-use super::ahead::Upcoming;
+use super::ahead::{Expected, Upcoming};
 use super::answers_due::DueAnswer;
 use super::arrivals::Arrivals;
 use super::spare_buffers::spare_buffer;
@@ -41,14 +41,17 @@ impl Arrivals {
             let mut due = None;
             let view = DataView::decode_asking(wire, |name| {
                 due = self.due_answer(engine, name);
-                due.as_ref().map(DueAnswer::component_count)
+                due.as_ref().map(|(due, _): &(DueAnswer, _)| due.component_count())
             })?;
             if due.is_none() {
                 self.hash_next(engine, WireName::Ndn(view.name()), None);
             }
             let data = Data::within(self.memory.as_ref(), view, || spare_buffer(engine, wire.len()));
             match due {
-                Some(due) => self.push_due_answer(data, due, header),
+                Some((due, expected)) => {
+                    self.announce(engine, expected);
+                    self.push_due_answer(data, due, header);
+                }
                 None => self.push_hashed(Packet::Data(data), header),
             }
         } else {
@@ -89,7 +92,7 @@ impl Arrivals {
         let mut due = None;
         let view = ContentObjectView::decode_first_asking(bytes, |rest| {
             due = self.due_ccnx_answer(engine, rest);
-            due.as_ref().map(|due| (due.name_bytes(), due.component_count()))
+            due.as_ref().map(|(due, _): &(DueAnswer, _)| (due.name_bytes(), due.component_count()))
         });
         let view = view.ok()?;
         if due.is_none() {
@@ -99,7 +102,10 @@ impl Arrivals {
         let wire_bytes = view.wire().len();
         let data = Data::ccnx_within(self.memory.as_ref(), view, || spare_buffer(engine, wire_bytes));
         match due {
-            Some(due) => self.push_due_answer(data, due, None),
+            Some((due, expected)) => {
+                self.announce(engine, expected);
+                self.push_due_answer(data, due, None);
+            }
             None => self.push_hashed(Packet::Data(data), None),
         }
         bytes.get(wire_bytes..)
@@ -119,7 +125,8 @@ impl Arrivals {
     ) -> Result<(), DecodeError> {
         let hashes = self.next_hashes();
         let packet = Packet::decode_hashed(dialect, wire, nack, engine.hasher(), hashes)?;
-        engine.expect(Upcoming::of(&packet, hashes));
+        let expected = Expected::of(Upcoming::of(&packet, hashes));
+        self.announce(engine, expected);
         self.push_hashed(packet, header);
         Ok(())
     }
@@ -129,7 +136,7 @@ impl Arrivals {
     /// known and need not be hashed: [`push_due_answer`](Self::push_due_answer) takes the Data. Ask once for
     /// each Data.
     #[inline]
-    pub(super) fn due_answer(&self, engine: &mut Engine, name: &[u8]) -> Option<DueAnswer> {
+    pub(super) fn due_answer(&self, engine: &mut Engine, name: &[u8]) -> Option<(DueAnswer, Expected)> {
         let is_it =
             |interest: &Interest| interest.dialect() == Dialect::Ndn && interest.wire_components() == name;
         engine.due_answer(self.face, is_it)
@@ -139,7 +146,7 @@ impl Arrivals {
     /// the bytes of `rest` do. Interests with selectors are not recognised, which another object of the name
     /// may be meant for.
     #[inline]
-    pub(super) fn due_ccnx_answer(&self, engine: &mut Engine, rest: &[u8]) -> Option<DueAnswer> {
+    pub(super) fn due_ccnx_answer(&self, engine: &mut Engine, rest: &[u8]) -> Option<(DueAnswer, Expected)> {
         let is_it = |interest: &Interest| {
             let begins = |name: &[u8]| rest.get(name.len()) == Some(&CLOSE) && rest.starts_with(name);
             interest.dialect() == Dialect::Ccnx

@@ -13,12 +13,14 @@
 //! instead.
 //!
 //! **Prefetching** (`ahead`) goes in three steps, each of which can look only where the one before has been:
-//! when a packet is decoded, the bucket of the index, and the place among the dead nonces or in the memory of
-//! the eviction policy; when its group is prepared, the entries that the bucket names, the routes, and the
-//! Data that will have to leave the content store; last, the names that these entries are compared with.
-//! Each step is asked for in one place: `Engine::expect`, and the two halves of `Engine::prepare`. Where the
-//! memory is, only the table that owns it knows. So each has `prefetch…` functions, which are called from
-//! there:
+//! when some packets are decoded, the bucket of the index, and the place among the dead nonces or in the
+//! memory of the eviction policy; when their group is prepared, the entries that the bucket names, the
+//! routes, and the Data that will have to leave the content store; last, the names that these entries are
+//! compared with. The first step waits itself, for addresses: the tables have more pages than the processor
+//! knows. So it is made for up to sixteen packets at a time, with nothing in between: then these waits are at
+//! the same time, too. Each step is asked for in one place: `Engine::expect`, and the two halves of
+//! `Engine::prepare`. Where the memory is, only the table that owns it knows. So each has `prefetch…`
+//! functions, which are called from there:
 //!
 //! | table | what it is asked to fetch |
 //! |---|---|

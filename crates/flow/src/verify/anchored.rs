@@ -26,7 +26,9 @@ struct PendingCertificate {
 ///
 /// All attempts to get one certificate together take no longer than one Interest lives by the validator's
 /// limits, and less while others are missing: that a certificate exists is nothing but the word of the packet
-/// that names it. One that did not come is not waited for again for ten seconds, unless it comes late.
+/// that names it. One that did not come is not waited for again for ten seconds, unless it comes late. Nor is
+/// one waited for as long that is to vouch for a long chain, or follows chains that led nowhere: whoever
+/// makes up keys can have each certify the next, and show each in the last moment.
 #[derive(Debug)]
 pub struct AnchoredVerifier {
     validator: Validator,
@@ -95,6 +97,9 @@ impl AnchoredVerifier {
                 }
                 Err(error) => {
                     self.refused += 1;
+                    if error.is_about_certificates_above(outcome.subject.name()) {
+                        self.missing.note_in_vain(now);
+                    }
                     Some(error.into())
                 }
             };
@@ -155,7 +160,8 @@ impl Verifier for AnchoredVerifier {
     fn poll_interest(&mut self, now: Now) -> Option<Interest> {
         let interest = self.interests.pop_front()?;
         let limits = self.validator.limits();
-        let wait = self.missing.wait_for_next(now.instant, limits.fetch_lifetime);
+        let unproven = self.validator.unproven_below(interest.name());
+        let wait = self.missing.wait_for_next(now.instant, limits.fetch_lifetime, unproven);
         let interval = Duration::from_nanos(wait.as_nanos() / u64::from(limits.fetch_attempts.max(1)));
         let first = PendingCertificate { attempts: 0, interval, deadline: Instant::NEVER };
         let asked = self.asked.entry(interest.name().to_name()).or_insert(first);

@@ -108,7 +108,7 @@ impl<K: Ord + Clone> Requests<K> {
         let due = |waiting: &&mut PendingRequest| waiting.is_over(now) && waiting.attempts < ATTEMPTS;
         let waiting = self.waiting.values_mut().find(due)?;
         if waiting.attempts == 0 {
-            let wait = self.missing.wait_for_next(now, self.wait);
+            let wait = self.missing.wait_for_next(now, self.wait, 0);
             waiting.interval = Duration::from_nanos(wait.as_nanos() / u64::from(ATTEMPTS));
         }
         waiting.attempts += 1;

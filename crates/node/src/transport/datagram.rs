@@ -12,7 +12,7 @@ use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use system::trains::{MAX_TRAIN_DATAGRAMS, TrainLimits, refuses_segments};
 
 use super::NamedInterface;
-use super::read_size::ReadSize;
+use super::read_size::{LoneTrains, ReadSize};
 use super::train::{Outbox, Run};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face_uri::FaceUri;
@@ -48,6 +48,7 @@ pub(crate) struct DatagramChannel {
     own: Option<Own>,
     /// How much is read from it at once.
     pub(crate) read_size: ReadSize,
+    pub(crate) lone_trains: LoneTrains,
 }
 
 /// A socket that one neighbour has for itself.
@@ -191,6 +192,7 @@ impl DatagramChannel {
             receive_buffer_bytes,
             own: None,
             read_size: ReadSize::default(),
+            lone_trains: LoneTrains::default(),
         })
     }
 

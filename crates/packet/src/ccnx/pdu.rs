@@ -117,6 +117,8 @@ impl SequenceNumber {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ccnx::block::MAX_DEPTH;
+    use crate::ccnx::framer::message_len;
 
     #[test]
     fn a_wrapper_holds_whole_messages_or_nothing() {
@@ -130,6 +132,16 @@ mod tests {
         assert_eq!(refused(&wrap_pdu(&name[..3])).rule, Rule::Truncated { missing: 1 });
         assert_eq!(refused(&wrap_pdu(&[0x8d, 1])), DecodeError::new(FIELD, 4, Rule::UnexpectedBlock("BLOB")));
         assert_eq!(refused(&[&EMPTY_PDU[..], &[0]].concat()).rule, Rule::Trailing(1));
+    }
+
+    #[test]
+    fn a_wrapper_that_can_be_opened_can_be_framed_however_deeply_what_it_holds_is_nested() {
+        for depth in 1..=MAX_DEPTH as usize + 1 {
+            let wire = wrap_pdu(&[vec![0xf2; depth], vec![0x00; depth]].concat());
+            let is_framed = message_len(&wire) == Ok(Some(wire.len()));
+            assert_eq!((depth, unwrap_pdu(&wire).is_ok()), (depth, is_framed));
+            assert_eq!((depth, is_framed), (depth, depth < MAX_DEPTH as usize));
+        }
     }
 
     #[test]

@@ -232,6 +232,14 @@ impl Validator {
         self.interests.pop_front()
     }
 
+    /// How many certificates came, one above the other, that prove nothing without the one that is asked for
+    /// by this name: of several chains that wait for it, the shortest. Zero if none does.
+    pub fn unproven_below(&self, name: NameRef<'_>) -> usize {
+        let Some(fetch) = self.fetches.get(&name.to_name()) else { return 0 };
+        let lengths = fetch.waiting.iter().filter_map(|id| Some(self.waiting.get(id)?.certificates().len()));
+        lengths.min().unwrap_or(0)
+    }
+
     /// The next decision.
     pub fn poll_outcome(&mut self) -> Option<Outcome> {
         self.outcomes.pop_front()

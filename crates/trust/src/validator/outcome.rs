@@ -213,6 +213,17 @@ impl ValidationError {
         }
     }
 
+    /// Whether certificates came above `packet`, and there is something wrong with one of them.
+    pub fn is_about_certificates_above(&self, packet: NameRef<'_>) -> bool {
+        let is_about_none = matches!(
+            self,
+            ValidationError::NotFetched { .. }
+                | ValidationError::TooManyFetches(_)
+                | ValidationError::Full(_)
+        );
+        !is_about_none && !self.concerns(packet)
+    }
+
     /// The packet of the chain that is wrong, or its key, where there is one.
     pub fn culprit(&self) -> Option<&AnyName> {
         match self {

@@ -58,9 +58,9 @@ impl DataPlane {
         let Some(mut receiver) = self.batch.receiver.take() else { return has_worked };
         let mut began = self.clock.now();
         let is_group = self.sockets.channels.get(number).is_some_and(|channel| channel.is_multicast());
-        for _ in 0..READS_PER_TURN {
+        for read in 0..READS_PER_TURN {
             let Some(channel) = self.sockets.channels.get(number) else { break };
-            let most = receiver.trains_within(channel.read_size.bytes());
+            let most = channel.lone_trains.limit(receiver.trains_within(channel.read_size.bytes()));
             // Errors of a socket without a peer are about some datagram sent long ago.
             let engine = &mut self.engine;
             let received = receiver.receive_with(&channel.socket, most, || spare_buffer(engine, SLOT_BYTES));
@@ -84,8 +84,12 @@ impl DataPlane {
             self.schedule.turn.note(source, took);
             if let Some(channel) = self.sockets.channels.get_mut(number) {
                 channel.read_size.took(took);
+                if read == 0 {
+                    channel.lone_trains.came(count);
+                }
             }
-            if count < most || !self.schedule.turn.has_left(source) {
+            // Where one was asked for, more is hardly there, and is told of in the next turn if it is.
+            if count < most || most == 1 || !self.schedule.turn.has_left(source) {
                 break;
             }
         }

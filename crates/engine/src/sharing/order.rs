@@ -211,8 +211,8 @@ impl Default for InOrder {
 
 impl InOrder {
     /// How long an Interest on the link may take to be answered; `longest` if nothing is known. More only
-    /// where answers take so long that this is no loss: they wait in a deep queue, and who asks again makes it
-    /// deeper.
+    /// where answers take so long that this is no loss: they wait in a deep queue, and who asks again makes
+    /// it deeper.
     pub(crate) fn answer_timeout(&self, Times { longest, .. }: Times) -> Duration {
         let Some(time) = self.answer_time else { return longest };
         let longest = longest.max(time.timeout().min(MAX_ANSWER_TIMEOUT));

@@ -2,11 +2,10 @@
 
 use std::vec::Drain;
 
-use super::settling::Window;
 use crate::arena::{Arena, PartId};
 use crate::events::queue::{STRIDE, Turn};
-use crate::trace::journal::{Crossing, ExecutedEvent};
-use crate::trace::{Note, Trace};
+use crate::trace::journal::{Crossing, ExecutedEvent, Journal};
+use crate::trace::{Note, Notes, Trace};
 
 /// Which numbers one core would have given to what the parts have planned.
 #[derive(Debug)]
@@ -33,6 +32,13 @@ struct Numbers {
 pub(super) struct OrderedCrossing {
     pub(super) crossing: Crossing,
     pub(super) turn: Turn,
+}
+
+/// What one part has done in a window.
+#[derive(Default)]
+pub(super) struct Window {
+    pub(super) journal: Box<Journal>,
+    pub(super) notes: Box<Notes>,
 }
 
 impl Order {

@@ -9,9 +9,8 @@ use std::mem::{swap, take};
 
 use packet::random::Random;
 
-use super::order::Order;
+use super::order::{Order, Window};
 use super::partition::Partition;
-use super::settling::Window;
 use crate::application::Application;
 use crate::arena::{Arena, ChannelId, EndId, LinkId, PacketId, PartId};
 use crate::core::{Attachment, Core, HeldPacket, Link, Stage};

@@ -2,18 +2,11 @@
 
 use packet::time::Instant;
 
-use super::order::{Order, OrderedCrossing};
+use super::order::{Order, OrderedCrossing, Window};
 use super::partition::Partition;
 use crate::arena::{Arena, PartId};
-use crate::trace::journal::{Crossing, Journal};
-use crate::trace::{Notes, Trace};
-
-/// What one part has done in a window.
-#[derive(Default)]
-pub(crate) struct Window {
-    pub(crate) journal: Box<Journal>,
-    pub(crate) notes: Box<Notes>,
-}
+use crate::trace::Trace;
+use crate::trace::journal::Crossing;
 
 /// What all parts have done in a window, and the order of everything before it.
 pub(super) struct Settling {

@@ -6,6 +6,7 @@ pub mod conduct;
 pub mod guard;
 pub mod namespace;
 pub mod netlink;
+mod processors;
 mod programs;
 mod routing;
 mod running_server;

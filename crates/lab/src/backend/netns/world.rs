@@ -21,8 +21,6 @@ use super::routing;
 use super::running_server::RunningServer;
 use super::wiring::{Wiring, WiringError, wire};
 use crate::backend::interface::Interface;
-use crate::backend::machine::affinity;
-use crate::backend::machine::awake::Awake;
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::machine::clients::{Clients, ClientsError};
 use crate::backend::machine::load::Load;
@@ -94,18 +92,18 @@ pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Wor
 }
 
 pub(super) struct World<'a> {
-    order: &'a Order,
+    pub(super) order: &'a Order,
     pub(super) folder: &'a Path,
     pub(super) namespaces: IndexVec<NodeIndex, Namespace>,
     pub(super) wiring: Wiring,
-    controllers: Controllers,
+    pub(super) controllers: Controllers,
     groups: IndexVec<NodeIndex, Group>,
     pub(super) forwarders: BTreeMap<NodeIndex, Forwarder>,
     /// Servers beside them.
     pub(super) servers: Vec<RunningServer>,
     /// Links as they are by now.
     pub(super) links: Links,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
 }
 
 /// The forwarder of a node.
@@ -271,27 +269,6 @@ impl World<'_> {
         }
         let file = self.folder.join(OUTCOME_FILE);
         write_json(&file, &self.outcome).map_err(io_error("the outcome cannot be written"))
-    }
-
-    /// Nothing where the experiment does not want it, or the system cannot; then the report says so.
-    fn keep_processors_awake(&mut self) -> Result<Option<Awake>, WorldError> {
-        let wanted = self.plan().schedule.keep_awake;
-        let start = || Awake::start(&self.controllers, self.order.owner, &self.order.programs.cairn);
-        let awake = if wanted { start().map_err(io_error("processors cannot be kept awake"))? } else { None };
-        let words = if awake.is_some() { "kept awake" } else { "sleep when they have nothing to do" };
-        self.outcome.control.push_str("; processors: ");
-        self.outcome.control.push_str(words);
-        Ok(awake)
-    }
-
-    /// Gives each node one processor, in turns. What is started in a namespace stays where its thread is.
-    fn deal_out_processors(&self) -> Result<(), WorldError> {
-        let failed = |error| io_error("a node cannot be kept on one processor")(error);
-        let processors = affinity::allowed().map_err(failed)?;
-        for (namespace, processor) in self.namespaces.iter().zip(processors.into_iter().cycle()) {
-            namespace.run(move || affinity::stay_on(processor))?.map_err(failed)?;
-        }
-        Ok(())
     }
 
     pub(super) fn network(&mut self) -> Result<(), WorldError> {

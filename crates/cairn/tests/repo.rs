@@ -247,7 +247,7 @@ fn a_repository_serves_beside_a_forwarder_and_takes_packets_by_tcp() {
     }
     let busy = world.run(&["repo", "stats", "store"]);
     assert_eq!(busy.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&busy.stderr).contains("a cairn repo command, process"));
+    assert!(String::from_utf8_lossy(&busy.stderr).contains("in use by a cairn repo command (process"));
 
     TcpStream::connect(port).unwrap().write_all(&packets).unwrap();
     let until = Instant::now() + TIMEOUT;

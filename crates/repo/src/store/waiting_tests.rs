@@ -159,9 +159,8 @@ fn the_store_does_nothing_with_the_disk_by_itself_that_it_may_have_to_wait_for()
             0 => _ = store.pin(now, 0, object % 2 == 0).unwrap(),
             1 => {}
             2 => {
-                _ = store
-                    .delete(now, &Selection::Segments(Dialect::Ndn, "/o1".parse().unwrap(), 0, 0))
-                    .unwrap()
+                let segment = Selection::Segments(Dialect::Ndn, "/o1".parse().unwrap(), 0, 0);
+                _ = store.delete(now, &segment).unwrap();
             }
             _ => _ = store.delete(now, &below(&format!("/o{}", object - 1))).unwrap(),
         }

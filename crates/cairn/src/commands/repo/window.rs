@@ -269,11 +269,14 @@ mod tests {
 
     impl WindowFace for Crowd {}
 
+    /// What was asked, each with its number.
+    type NotedQuestions = Rc<RefCell<Vec<(u64, Interest)>>>;
+
     /// Knows the answers to numbers below one at once, and notes what else it is asked.
     #[derive(Default)]
     struct Knowing {
         at_once: u64,
-        asked: Rc<RefCell<Vec<(u64, Interest)>>>,
+        asked: NotedQuestions,
     }
 
     impl Answerer for Knowing {
@@ -287,7 +290,7 @@ mod tests {
         }
     }
 
-    fn window(at_once: u64) -> (Window<Knowing>, Rc<RefCell<Vec<(u64, Interest)>>>, Sender<QuestionAnswer>) {
+    fn window(at_once: u64) -> (Window<Knowing>, NotedQuestions, Sender<QuestionAnswer>) {
         let (told, answers) = channel();
         let knowing = Knowing { at_once, ..Knowing::default() };
         let asked = Rc::clone(&knowing.asked);

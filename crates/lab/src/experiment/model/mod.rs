@@ -73,7 +73,7 @@ tables! {
         keep_awake: Option<bool> = "true",
         /// Whether in network namespaces all that a node runs stays on one processor, as in virtual time.
         /// Processors are dealt out to the nodes in their order. Else the system moves programs about, and
-        /// what a packet costs differs by a third from repeat to repeat. Not where one node has more to do
+        /// what a packet costs differs by a fifth from repeat to repeat. Not where one node has more to do
         /// than a processor can, beside others that it would keep waiting.
         one_processor: Option<bool> = "false",
         /// How often each case is repeated, each time with new forwarders, another seed, and in virtual time

@@ -212,7 +212,7 @@ fn clippy(context: &CiContext) -> Result<Outcome, String> {
     context.cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
 }
 
-/// Whether namespaces, Slurm, a browser, and servers for SSH and HTTP are here. A system without them leaves
+/// Whether namespaces, Slurm, a browser with players, and servers for SSH and HTTP are here. A system without them leaves
 /// tests out, and that is a line of the summary.
 fn needs(context: &CiContext) -> Result<Outcome, String> {
     let missing = missing(context);
@@ -236,6 +236,9 @@ fn missing(context: &CiContext) -> Vec<String> {
     }
     if let Err(why) = packages::browser(&context.root) {
         missing.push(format!("a browser ({why})"));
+    }
+    if let Err(why) = packages::players(&context.root) {
+        missing.push(format!("players of HLS and DASH ({why})"));
     }
     if let Err(why) = packages::slurm(&context.root) {
         missing.push(format!("Slurm ({why})"));

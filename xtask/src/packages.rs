@@ -104,6 +104,27 @@ pub(crate) fn browser(root: &Path) -> Result<(), String> {
     shows_a_page(&unpacked, root, &[("LD_LIBRARY_PATH", &libraries)])
 }
 
+/// Where npm puts players of HLS and DASH, which are scripts of pages.
+const PLAYERS: &str = "target/test-tools/players";
+
+/// Players of HLS and DASH in a folder of their own.
+pub(crate) fn players(root: &Path) -> Result<(), String> {
+    let folder = root.join(PLAYERS);
+    let wanted = root.join("crates/cairn/tests/browser/players/package.json");
+    let shown = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let wanted = std::fs::read(&wanted).map_err(|error| shown(&wanted, error))?;
+    let installed = folder.join("installed.json");
+    if std::fs::read(&installed).is_ok_and(|of| of == wanted) {
+        return Ok(());
+    }
+    println!("npm puts players of HLS and DASH into {}; no script of theirs is run there", folder.display());
+    std::fs::create_dir_all(&folder).map_err(|error| shown(&folder, error))?;
+    let package = folder.join("package.json");
+    std::fs::write(&package, &wanted).map_err(|error| shown(&package, error))?;
+    process::run("npm", &["install", "--no-audit", "--no-fund", "--ignore-scripts"], &folder, &[])?;
+    std::fs::write(&installed, wanted).map_err(|error| shown(&installed, error))
+}
+
 /// Whether a browser works here, as far as one page shows.
 fn shows_a_page(browser: &Path, root: &Path, variables: &[(&str, &str)]) -> Result<(), String> {
     let browser = browser.to_string_lossy();

@@ -24,6 +24,7 @@ use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
 use crate::reply::{Reply, error_page, in_time, plain, set};
 use crate::resolve::{ResolvedObject, resolve};
+use crate::transfers::Transfers;
 use crate::trust_policy::TrustPolicy;
 use crate::{name_path, own_page, pages};
 
@@ -81,6 +82,7 @@ pub(crate) struct Gateway {
     fetches: Arc<Semaphore>,
     /// Questions for the forwarder's state.
     looks: Semaphore,
+    transfers: Arc<Transfers>,
     clock: Clock,
 }
 
@@ -101,6 +103,7 @@ impl Gateway {
             log: config.log,
             fetches: Arc::new(Semaphore::new(config.limits.fetches)),
             looks: Semaphore::new(config.limits.looks),
+            transfers: Arc::default(),
             limits: config.limits,
             counters: Arc::new(Counters::default()),
             clock: Clock::start(),
@@ -167,14 +170,17 @@ impl Gateway {
                 let asked = ObjectRequest { name, is_folder, query, headers, method, is_own_origin: false };
                 self.named(asked).await
             }
-            "/-/status.json" => {
+            "/-/status.json" | "/-/names.json" => {
                 self.guard.check_origin(&parts.headers)?;
                 // Not among the fetches: the page is looked at most when these are many.
                 let Ok(_look) = self.looks.try_acquire() else {
                     self.counters.looks_refused_total.add(1);
                     return Err(Failure::Busy("too many ask for the forwarder's state at once".into()));
                 };
-                own_page::status(&self.client).await
+                match path {
+                    "/-/names.json" => own_page::names(&self.client).await,
+                    _ => own_page::status(&self.client, &self.transfers).await,
+                }
             }
             "/-/metrics" => {
                 self.guard.check_origin(&parts.headers)?;
@@ -233,7 +239,12 @@ impl Gateway {
 
     /// What sending an object takes.
     fn send_context(&self) -> SendContext<'_> {
-        SendContext { client: &self.client, trust_policy: &self.trust_policy, limits: &self.limits }
+        SendContext {
+            client: &self.client,
+            trust_policy: &self.trust_policy,
+            limits: &self.limits,
+            transfers: &self.transfers,
+        }
     }
 
     /// One of those that may fetch at once.

@@ -23,7 +23,8 @@
 //!   whether a client may ask at all.
 //! - `resolve`: finds a name's version and size. `stream`: fetches the bytes at the pace of the client.
 //!   `object`: makes a response of both.
-//! - `own_page`: the page at `/` with the forwarder's state. `pages`: folders and errors as pages.
+//! - `own_page`: the page at `/` with the forwarder's state and names, and `transfers` under way. `pages`:
+//!   folders and errors as pages.
 //! - [`origin`]: a web server as a producer.
 //! - `gateway`: one request; `server`: connections. [`Limits`] limits both.
 
@@ -48,6 +49,7 @@ mod reply;
 mod resolve;
 mod server;
 mod stream;
+mod transfers;
 mod trust_policy;
 mod until;
 mod write_timeout;

@@ -1,5 +1,7 @@
 //! An object as a response: all of it, parts of it, or that the client has it already.
 
+use std::sync::Arc;
+
 use client::AsyncClient;
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Response, StatusCode};
@@ -17,6 +19,7 @@ use crate::range::{RequestedRange, wanted};
 use crate::reply::{Reply, in_time, set};
 use crate::resolve::{Extent, ResolvedObject};
 use crate::stream::{Chunk, FetchContext, Stream};
+use crate::transfers::Transfers;
 use crate::trust_policy::TrustPolicy;
 
 /// What a page of strangers may do: run, and read nothing of others that is shown under the same host.
@@ -39,6 +42,7 @@ pub(crate) struct SendContext<'a> {
     pub(crate) client: &'a AsyncClient,
     pub(crate) trust_policy: &'a TrustPolicy,
     pub(crate) limits: &'a Limits,
+    pub(crate) transfers: &'a Arc<Transfers>,
 }
 
 /// Sends what was found.
@@ -142,6 +146,7 @@ fn fetch_context(context: &SendContext<'_>, found: &ResolvedObject) -> FetchCont
         extent: found.extent.clone(),
         buffer_bytes: context.limits.buffer_bytes,
         drought: context.limits.drought,
+        transfers: context.transfers.clone(),
     }
 }
 

@@ -3,19 +3,25 @@
 use client::AsyncClient;
 use hyper::header;
 use hyper::{Response, StatusCode};
-use management::{Dataset, DatasetFetch, FaceStatus, GeneralStatus, decode_list};
+use management::{Dataset, DatasetFetch, FaceStatus, FibEntry, GeneralStatus, decode_list};
+use packet::NameScope;
 use packet::time::Duration;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::name_path;
 use crate::outgoing::Content;
 use crate::reply::{Reply, set};
+use crate::transfers::Transfers;
 
 /// How long the forwarder on this host may take for one packet.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Packets of one dataset that are asked for: some thousand faces.
+/// Packets of one dataset that are asked for: some thousand faces, some ten thousand prefixes.
 const MAX_PACKETS: usize = 256;
+
+/// Prefixes that are told of; the rest is counted.
+const MAX_PREFIXES: usize = 1_000;
 
 /// What the page may do: run what this gateway sends it, and ask this gateway.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -38,11 +44,11 @@ pub(crate) fn file(path: &str) -> Option<Reply> {
     Some(response)
 }
 
-/// What the forwarder tells of itself, as JSON.
+/// What the forwarder tells of itself, and what is on its way through this gateway, as JSON.
 ///
 /// # Errors
 /// It does not answer, as one on another host does not.
-pub(crate) async fn status(client: &AsyncClient) -> Result<Reply, Failure> {
+pub(crate) async fn status(client: &AsyncClient, transfers: &Transfers) -> Result<Reply, Failure> {
     let general = dataset(client, Dataset::StatusGeneral).await?;
     let general = GeneralStatus::decode(&general).map_err(|error| senseless(&error))?;
     let faces = dataset(client, Dataset::FacesList).await?;
@@ -66,11 +72,36 @@ pub(crate) async fn status(client: &AsyncClient) -> Result<Reply, Failure> {
             "cs_entries": general.cs_entries,
         },
         "faces": faces,
+        "transfers": transfers.to_json(),
     });
-    let mut response = Response::new(Content::from(text.to_string()));
+    Ok(json_reply(&text))
+}
+
+/// The prefixes that the forwarder has routes for, and where this gateway has what is below them, as JSON.
+///
+/// # Errors
+/// It does not answer, as one on another host does not.
+pub(crate) async fn names(client: &AsyncClient) -> Result<Reply, Failure> {
+    let entries = dataset(client, Dataset::FibList).await?;
+    let entries: Vec<FibEntry> = decode_list(&entries).map_err(|error| senseless(&error))?;
+    let mut names: Vec<_> = entries.iter().map(|entry| &entry.prefix).collect();
+    // Those of this host and link are not for the web.
+    names.retain(|name| name.as_ref().scope() == NameScope::Global && !name.as_ref().is_root());
+    names.sort();
+    let more = names.len().saturating_sub(MAX_PREFIXES);
+    let shown: Vec<_> = names
+        .iter()
+        .take(MAX_PREFIXES)
+        .map(|name| json!({ "name": name.to_string(), "path": name_path::path_of(name.as_ref()) }))
+        .collect();
+    Ok(json_reply(&json!({ "prefixes": shown, "more": more })))
+}
+
+fn json_reply(value: &serde_json::Value) -> Reply {
+    let mut response = Response::new(Content::from(value.to_string()));
     set(&mut response, header::CONTENT_TYPE, "application/json");
     set(&mut response, header::CACHE_CONTROL, "no-store");
-    Ok(response)
+    response
 }
 
 async fn dataset(client: &AsyncClient, wanted: Dataset) -> Result<Vec<u8>, Failure> {

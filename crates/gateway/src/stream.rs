@@ -23,6 +23,7 @@ use tokio::time::Sleep;
 
 use crate::failure::Failure;
 use crate::resolve::Extent;
+use crate::transfers::{TrackedTransfer, Transfers};
 use crate::trust_policy::TrustPolicy;
 
 /// Bytes that are handed over to HTTP at once.
@@ -43,6 +44,8 @@ pub(crate) struct FetchContext {
     pub(crate) buffer_bytes: usize,
     /// How long nothing may come.
     pub(crate) drought: Duration,
+    /// Where it is told of.
+    pub(crate) transfers: Arc<Transfers>,
 }
 
 /// A part of what is sent, one after the other.
@@ -82,6 +85,7 @@ pub(crate) struct Stream {
     left: Option<u64>,
     /// Runs while the client waits and nothing comes.
     drought: Option<Pin<Box<Sleep>>>,
+    transfer: TrackedTransfer,
     /// One of those that may fetch at once.
     _permit: OwnedSemaphorePermit,
 }
@@ -95,6 +99,7 @@ impl Stream {
                 Chunk::All => return None,
             })
         });
+        let transfer = fetch_context.transfers.begin(fetch_context.object.clone(), left);
         Stream {
             fetch_context,
             chunks: chunks.into(),
@@ -102,6 +107,7 @@ impl Stream {
             ready: None,
             left,
             drought: None,
+            transfer,
             _permit: permit,
         }
     }
@@ -126,8 +132,11 @@ impl Stream {
             Some(ready) => Poll::Ready(Some(Ok(ready))),
             None => self.poll_in_time(context),
         };
-        if let (Poll::Ready(Some(Ok(bytes))), Some(left)) = (&next, &mut self.left) {
-            *left = left.saturating_sub(bytes.len() as u64);
+        if let Poll::Ready(Some(Ok(bytes))) = &next {
+            self.transfer.sent(bytes.len());
+            if let Some(left) = &mut self.left {
+                *left = left.saturating_sub(bytes.len() as u64);
+            }
         }
         next
     }

@@ -11,9 +11,9 @@ use client::Trust;
 use client::files::Folder;
 use common::{World, read_answer};
 use flow::source::folder::FolderConfig;
-use flow::source::{FolderSource, MemoryObject, Packets, Reply, Source, answer_with};
+use flow::source::{FolderSource, MemoryObject, Packets, Reply, Source, SourceError, answer_with};
 use flow::{Publication, PublicationConfig, SegmentSize};
-use management::GeneralStatus;
+use management::{FibEntry, GeneralStatus, encode_list};
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{NackReason, Name, UnixTime};
@@ -367,24 +367,28 @@ fn pages_of_any_origin_may_read_objects_and_nothing_else() {
     assert_eq!((refused.status, refused.header("access-control-allow-origin")), (403, ""));
 }
 
+/// What a forwarder tells of itself; nothing about other names.
+fn tell(interest: &packet::Interest) -> Result<Reply, SourceError> {
+    let content = match &interest.name().to_string()[..] {
+        "/localhost/nfd/status/general" => {
+            let version = "a \u{3c}b\u{3e}".to_owned();
+            GeneralStatus { version, pit_entries: 7, ..GeneralStatus::default() }.encode()
+        }
+        "/localhost/nfd/faces/list" => Vec::new(),
+        "/localhost/nfd/fib/list" => {
+            let entry = |prefix: &str| FibEntry { prefix: name(prefix), next_hops: Vec::new() };
+            encode_list(&["/web/a%2Fb", "/", "/localhost/nfd", "/lab"].map(entry))
+        }
+        _ => return Ok(Reply::NoReply),
+    };
+    let data = management::segments(&interest.name().to_name(), 1, &content)?.remove(0);
+    Ok(Reply::Data(data.build_with_digest()?))
+}
+
 #[test]
 fn the_page_shows_what_the_forwarder_tells_of_itself_and_only_to_itself() {
-    let source = answer_with(|interest: &packet::Interest| {
-        let asked = interest.name().to_string();
-        let content = match &asked[..] {
-            "/localhost/nfd/status/general" => {
-                let version = "a \u{3c}b\u{3e}".to_owned();
-                GeneralStatus { version, pit_entries: 7, ..GeneralStatus::default() }.encode()
-            }
-            "/localhost/nfd/faces/list" => Vec::new(),
-            _ => return Ok(Reply::NoReply),
-        };
-        let name = interest.name().to_name();
-        let data = management::segments(&name, 1, &content)?.remove(0);
-        Ok(Reply::Data(data.build_with_digest()?))
-    });
     // However many objects are being fetched.
-    let world = World::with(source, Trust::anybody, |config| config.limits.fetches = 0);
+    let world = World::with(answer_with(tell), Trust::anybody, |config| config.limits.fetches = 0);
     let page = world.get("/");
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
     assert!(page.header("content-security-policy").starts_with("default-src 'none'; script-src 'self'"));
@@ -394,8 +398,43 @@ fn the_page_shows_what_the_forwarder_tells_of_itself_and_only_to_itself() {
     let status = world.get("/-/status.json");
     assert_eq!(status.status, 200, "{}", status.text());
     assert!(status.text().contains("\"pit_entries\":7"), "{}", status.text());
-    assert_eq!(world.ask("GET", "/-/status.json", &["Origin: https://evil.example"]).status, 403);
-    assert_eq!(world.ask("GET", "/-/status.json", &["Sec-Fetch-Site: cross-site"]).status, 403);
+    // What is on this host, and the default route, are nothing to open.
+    let names: serde_json::Value = serde_json::from_slice(&world.get("/-/names.json").body).unwrap();
+    let found = [("/lab", "/ndn/lab"), ("/web/a%2Fb", "/ndn/web/a%2Fb")];
+    let found = found.map(|(name, path)| serde_json::json!({ "name": name, "path": path }));
+    assert_eq!(names, serde_json::json!({ "prefixes": found, "more": 0 }));
+    for path in ["/-/status.json", "/-/names.json"] {
+        assert_eq!(world.ask("GET", path, &["Origin: https://evil.example"]).status, 403);
+        assert_eq!(world.ask("GET", path, &["Sec-Fetch-Site: cross-site"]).status, 403);
+    }
+}
+
+#[test]
+fn a_transfer_is_shown_until_its_client_has_all_of_it() {
+    let size = 16 << 20;
+    let mut film = object("/lab/film.mp4", bytes(size));
+    let source = answer_with(move |interest: &packet::Interest| match tell(interest)? {
+        Reply::NoReply => film.answer(interest),
+        reply => Ok(reply),
+    });
+    let world = World::new(source);
+    let transfers = || {
+        let status: serde_json::Value = serde_json::from_slice(&world.get("/-/status.json").body).unwrap();
+        status["transfers"].as_array().unwrap().clone()
+    };
+    let mut stream = world.connect();
+    stream.write_all(b"GET /ndn/lab/film.mp4 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut first = [0; 1000];
+    stream.read_exact(&mut first).unwrap();
+    let seen = transfers();
+    assert_eq!((seen.len(), &seen[0]["total_bytes"]), (1, &serde_json::json!(size)));
+    assert!(seen[0]["name"].as_str().unwrap().starts_with("/lab/film.mp4/"), "{seen:?}");
+    let sent = seen[0]["sent_bytes"].as_u64().unwrap();
+    assert!(sent > 0 && sent < u64::from(size), "{seen:?}");
+    let mut rest = vec![0; size as usize - first.len()];
+    stream.read_exact(&mut rest).unwrap();
+    assert!(stream.read(&mut rest).unwrap() > 0, "the head came before the body");
+    while !transfers().is_empty() {}
 }
 
 #[test]

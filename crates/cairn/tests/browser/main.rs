@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
 mod chromium;
+mod players;
 mod site;
 mod video;
 
@@ -66,6 +67,35 @@ fn a_film_plays_and_seeks_in_a_browser_and_most_of_it_is_never_fetched() {
 }
 
 #[test]
+fn players_of_hls_and_of_dash_play_seek_and_change_the_quality_by_playlists_as_the_web_has_them() {
+    let (Some(chromium), Some(scripts)) = (Chromium::find(), players::scripts()) else { return };
+    let mut world = World::new();
+    players::write_film(&world, 60);
+    let address = gateway(&mut world);
+    let page = include_str!("players/players.html").replace("GATEWAY", &address.to_string());
+    let site = Site::start(&page);
+    for (path, script) in scripts {
+        site.offer(path, script);
+    }
+    let seen = chromium.visit(&world, &site);
+    let log = String::from_utf8(world.read("access.log")).unwrap();
+    assert_eq!(seen["error"], Value::Null, "{seen}\n{log}");
+    for player in ["hls", "dash"] {
+        let seen = &seen[player];
+        assert_eq!((&seen["duration"], &seen["width"]), (&json!(60), &json!(64)), "{player}: {seen}");
+        let time = |key: &str| seen[key].as_f64().unwrap();
+        assert!(time("played") > 0.3 && time("played") < 10.0, "{player}: {seen}");
+        assert!(time("played_on") >= 50.3 && time("played_on") < 60.0, "{player}: {seen}");
+    }
+    // Both began in the low quality, by a file a second, and went on in the high one, by ranges.
+    let of = |path: &str| log.lines().filter(|line| line.contains(path)).collect::<Vec<_>>();
+    let served = |path: &str, status: &str| of(path).iter().any(|line| line.contains(status));
+    assert!(served("film/low/1.m4s", " 200 ") && served("film/high/film.mp4", " 206 "), "{log}");
+    let refused = |line: &&str| [" 4", " 5"].iter().any(|class| line.contains(&format!("\"{class}")));
+    assert_eq!(of("/film/").into_iter().filter(refused).collect::<Vec<_>>(), [""; 0], "{log}");
+}
+
+#[test]
 fn a_page_of_another_origin_reads_objects_but_neither_status_nor_metrics() {
     let Some(chromium) = Chromium::find() else { return };
     let mut world = World::new();
@@ -91,6 +121,7 @@ fn the_gateways_own_page_shows_the_forwarder_and_that_of_a_folder_its_files() {
     let version = env!("CARGO_PKG_VERSION");
     assert!(page.contains(version), "no version {version} in {page}");
     assert!(page.contains("contentstore://"), "no face of the forwarder in {page}");
+    assert!(page.contains("<a href=\"/ndn/home/files\">/home/files</a>"), "no name to open in {page}");
     let folder = chromium.page(&world, &format!("http://{address}/ndn/home/files/"));
     assert!(folder.contains("note.txt"), "{folder}");
 }

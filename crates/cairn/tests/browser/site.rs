@@ -1,4 +1,4 @@
-//! A web site of another origin: one page, which reports what it saw by posting JSON.
+//! A web site of another origin: one page, its scripts, and what it saw, which it reports by posting JSON.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,8 +10,15 @@ use serde_json::Value;
 
 pub(crate) struct Site {
     address: SocketAddr,
-    page: Arc<Mutex<String>>,
+    content: Arc<Mutex<Content>>,
     reports: Receiver<Value>,
+}
+
+#[derive(Clone, Default)]
+struct Content {
+    page: Arc<str>,
+    /// Other files, by their paths.
+    files: Vec<(&'static str, Arc<[u8]>)>,
 }
 
 /// What pages are given to report with.
@@ -29,20 +36,25 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, reports) = channel();
-        let page: Arc<Mutex<String>> = Arc::default();
-        let shown = page.clone();
+        let content: Arc<Mutex<Content>> = Arc::default();
+        let shown = content.clone();
         // It ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (page, sender) = (shown.lock().unwrap().clone(), sender.clone());
-                std::thread::spawn(move || answer(&stream, &page, &sender));
+                let (content, sender) = (shown.lock().unwrap().clone(), sender.clone());
+                std::thread::spawn(move || answer(&stream, &content, &sender));
             }
         });
-        Site { address, page, reports }
+        Site { address, content, reports }
     }
 
     pub(crate) fn show(&self, page: &str) {
-        *self.page.lock().unwrap() = page.replace("HELPERS", HELPERS);
+        self.content.lock().unwrap().page = page.replace("HELPERS", HELPERS).into();
+    }
+
+    /// Has a file beside the page.
+    pub(crate) fn offer(&self, path: &'static str, file: Vec<u8>) {
+        self.content.lock().unwrap().files.push((path, file.into()));
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -55,7 +67,7 @@ impl Site {
 }
 
 /// Answers one request, and closes. Browsers connect in advance, too, and then say nothing.
-fn answer(stream: &TcpStream, page: &str, reports: &Sender<Value>) -> Option<()> {
+fn answer(stream: &TcpStream, content: &Content, reports: &Sender<Value>) -> Option<()> {
     let mut lines = BufReader::new(stream);
     let mut first = String::new();
     lines.read_line(&mut first).ok()?;
@@ -70,21 +82,24 @@ fn answer(stream: &TcpStream, page: &str, reports: &Sender<Value>) -> Option<()>
             break;
         }
     }
-    let (status, body) = if first.starts_with("POST /report ") {
+    let (status, kind, body): (_, _, &[u8]) = if first.starts_with("POST /report ") {
         let mut report = vec![0; length];
         lines.read_exact(&mut report).ok()?;
         // Nobody listens once the test has what it wants.
         let _ = reports.send(serde_json::from_slice(&report).ok()?);
-        ("200 OK", "")
+        ("200 OK", "text/plain", b"")
     } else if first.starts_with("GET / ") {
-        ("200 OK", page)
+        ("200 OK", "text/html; charset=utf-8", content.page.as_bytes())
+    } else if let Some((_, file)) =
+        content.files.iter().find(|(path, _)| first.split(' ').nth(1) == Some(path))
+    {
+        ("200 OK", "text/javascript", file)
     } else {
-        ("404 Not Found", "")
+        ("404 Not Found", "text/plain", b"")
     };
     let mut stream = stream;
     let length = body.len();
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {length}\r\n"
-    );
-    write!(stream, "{head}Connection: close\r\n\r\n{body}").ok()
+    let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n");
+    write!(stream, "{head}Connection: close\r\n\r\n").ok()?;
+    stream.write_all(body).ok()
 }

@@ -1,4 +1,5 @@
-// The page of a gateway: what the forwarder tells of itself, every two seconds, and rates between.
+// The page of a gateway: what the forwarder tells of itself and what is on its way, every two seconds, and
+// rates between.
 "use strict";
 
 const EVERY_MS = 2000;
@@ -61,6 +62,64 @@ function showFaces(faces, then, seconds) {
   }));
 }
 
+// Until the end, at the rate since the beginning.
+function timeLeft(transfer) {
+  if (transfer.total_bytes === null || transfer.sent_bytes === 0) {
+    return "–";
+  }
+  const rate = transfer.sent_bytes / transfer.seconds;
+  const seconds = Math.ceil((transfer.total_bytes - transfer.sent_bytes) / rate);
+  return seconds < 60 ? seconds + " s" : Math.floor(seconds / 60) + " min " + (seconds % 60) + " s";
+}
+
+function showTransfers(transfers, then, seconds) {
+  const old = new Map((then || []).map((transfer) => [transfer.number, transfer]));
+  byId("no-transfers").hidden = transfers.length > 0;
+  byId("transfers").replaceChildren(...transfers.map((transfer) => {
+    const last = old.get(transfer.number);
+    const progress = document.createElement("progress");
+    if (transfer.total_bytes !== null) {
+      progress.max = transfer.total_bytes;
+      progress.value = transfer.sent_bytes;
+    }
+    const cell = document.createElement("td");
+    cell.append(progress);
+    const row = document.createElement("tr");
+    row.append(
+      element("td", transfer.name),
+      cell,
+      element("td", amount(transfer.sent_bytes, "B")),
+      element("td", transfer.total_bytes === null ? "–" : amount(transfer.total_bytes, "B")),
+      element("td", last ? rate(transfer.sent_bytes, last.sent_bytes, seconds, "B")
+        : amount(transfer.sent_bytes / Math.max(transfer.seconds, 0.001), "B/s")),
+      element("td", timeLeft(transfer)),
+    );
+    return row;
+  }));
+}
+
+async function showNames() {
+  const none = byId("no-names");
+  try {
+    const answer = await fetch("/-/names.json", { cache: "no-store" });
+    if (!answer.ok) {
+      throw new Error("the forwarder does not tell its names (" + answer.status + ")");
+    }
+    const names = await answer.json();
+    byId("names").replaceChildren(...names.prefixes.map((prefix) => {
+      const link = element("a", prefix.name);
+      link.href = prefix.path;
+      const item = document.createElement("li");
+      item.append(link);
+      return item;
+    }));
+    none.textContent = names.more > 0 ? "and " + names.more + " more"
+      : names.prefixes.length > 0 ? "" : "none yet";
+  } catch (error) {
+    none.textContent = error.message;
+  }
+}
+
 async function look() {
   const state = byId("state");
   try {
@@ -72,6 +131,7 @@ async function look() {
     now.at = performance.now();
     const seconds = before ? (now.at - before.at) / 1000 : 0;
     showGeneral(now.general, before && before.general, seconds);
+    showTransfers(now.transfers, before && before.transfers, seconds);
     showFaces(now.faces, before && before.faces, seconds);
     before = now;
     state.className = "";
@@ -87,8 +147,12 @@ byId("fetch").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = byId("name").value.trim().replace(/^ndn:/, "");
   if (name.startsWith("/")) {
-    location.assign("/ndn" + name);
+    // Beside this page, which shows how it comes.
+    window.open("/ndn" + name, "_blank", "noopener");
   }
 });
+
+byId("again").addEventListener("click", showNames);
+showNames();
 
 look();

@@ -35,6 +35,9 @@ pub struct UdpPing {
 /// How long a ping may take before it counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Pings in a row without an answer after which nobody waits for more.
+const HOPELESS: u32 = 20;
+
 impl UdpPing {
     /// Binds a consumer of packets of this shape. `first` begins its numbers, so that two consumers do not
     /// share answers.
@@ -69,13 +72,25 @@ impl UdpPing {
         None
     }
 
-    /// Sends `count` Interests with `pause` between.
+    /// Sends `count` Interests with `pause` between. If [`HOPELESS`] in a row are not answered, all others
+    /// count as lost, too.
     pub fn series(&mut self, count: usize, pause: Duration) -> PingReport {
         let mut report = PingReport::default();
-        for _ in 0..count {
+        let mut in_vain = 0;
+        for sent in 0..count {
             match self.ping() {
-                Some(time) => report.round_trip_nanos.push(time.as_nanos() as u64),
-                None => report.lost += 1,
+                Some(time) => {
+                    report.round_trip_nanos.push(time.as_nanos() as u64);
+                    in_vain = 0;
+                }
+                None => {
+                    report.lost += 1;
+                    in_vain += 1;
+                }
+            }
+            if in_vain == HOPELESS {
+                report.lost += (count - sent - 1) as u64;
+                break;
             }
             std::thread::sleep(pause);
         }
@@ -85,7 +100,7 @@ impl UdpPing {
 }
 
 /// Answers Interests one by one until `stop` is set; those with numbers below 2^32 only until `silent` is
-/// set.
+/// set. It says that it keeps up, as a forwarder does: who says nothing is sent to slowly.
 ///
 /// # Errors
 /// A socket that fails.
@@ -101,9 +116,11 @@ pub fn udp_producer(
     let (mut frame, mut answer) = ([0; 65_536], data.wire.clone());
     while !stop.load(Ordering::Relaxed) {
         let Ok((received, from)) = socket.recv_from(&mut frame) else { continue };
-        let Some((digits, token)) = interest.digits(frame.get(..received).unwrap_or_default()) else {
-            continue;
-        };
+        let frame = frame.get(..received).unwrap_or_default();
+        if let Some(reply) = link::v2::answer_echo(frame, 0) {
+            let _ = socket.send_to(&reply, from);
+        }
+        let Some((digits, token)) = interest.digits(frame) else { continue };
         let number: u64 =
             std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0);
         if number < 1 << 32 && silent.load(Ordering::Relaxed) {

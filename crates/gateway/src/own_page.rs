@@ -4,8 +4,8 @@ use client::AsyncClient;
 use hyper::header;
 use hyper::{Response, StatusCode};
 use management::{Dataset, DatasetFetch, FaceStatus, FibEntry, GeneralStatus, decode_list};
-use packet::NameScope;
 use packet::time::Duration;
+use packet::{NameRef, NameScope};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -84,16 +84,15 @@ pub(crate) async fn status(client: &AsyncClient, transfers: &Transfers) -> Resul
 pub(crate) async fn names(client: &AsyncClient) -> Result<Reply, Failure> {
     let entries = dataset(client, Dataset::FibList).await?;
     let entries: Vec<FibEntry> = decode_list(&entries).map_err(|error| senseless(&error))?;
-    let mut names: Vec<_> = entries.iter().map(|entry| &entry.prefix).collect();
     // Those of this host and link are not for the web.
-    names.retain(|name| name.as_ref().scope() == NameScope::Global && !name.as_ref().is_root());
-    names.sort();
+    let is_shown = |name: &NameRef<'_>| name.scope() == NameScope::Global && !name.is_root();
+    let names = entries.iter().map(|entry| entry.prefix.as_ref()).filter(is_shown);
+    let mut names: Vec<_> = names.map(|name| (name.to_string(), name_path::path_of(name))).collect();
+    // As people look for them, which is not the canonical order.
+    names.sort_unstable();
     let more = names.len().saturating_sub(MAX_PREFIXES);
-    let shown: Vec<_> = names
-        .iter()
-        .take(MAX_PREFIXES)
-        .map(|name| json!({ "name": name.to_string(), "path": name_path::path_of(name.as_ref()) }))
-        .collect();
+    let shown: Vec<_> =
+        names.iter().take(MAX_PREFIXES).map(|(name, path)| json!({ "name": name, "path": path })).collect();
     Ok(json_reply(&json!({ "prefixes": shown, "more": more })))
 }
 

@@ -41,10 +41,10 @@
 //! # Where things are
 //! - [`config`]: the configuration; `start` makes a node of it, and `settings` is what the data plane is
 //!   told.
-//! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face,
+//! - `plane/`: the data plane, a room for each part of a turn. `face` is what it knows about a face,
 //!   `origin` where a face leads and who answers for it. `remote_control`: how other threads reach it.
-//! - `codec/`: frames into packets and back, the one place that knows the dialects of faces. The packets in
-//!   frames are read by `engine::batch`.
+//! - `codec/`: frames into packets and back, by the dialect of the face. The packets in frames are read by
+//!   `engine::batch`.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
 //! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.
 //! - [`ndnld`]: links of NDNLP v1 for ndnld's clients, of the node or beside another forwarder.

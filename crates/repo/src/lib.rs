@@ -43,8 +43,8 @@
 //! # Where things are
 //! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a
 //!   volume), [`record`], [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
-//! - [`disk`]: the one module that does I/O, and a disk that fails from a seed.
-//! - [`cold`]: sealed volumes that live on the network.
+//! - [`disk`]: I/O on files, and a disk that fails from a seed.
+//! - [`cold`]: sealed volumes that live on the network, or in a folder that many share.
 //! - [`store`]: all of that put together. [`service`]: the same with threads, for those who must not wait.
 //! - [`reclaim`]: other layouts of payload, for comparison.
 //! - [`protocol`]: the messages by which others insert and delete; [`ccnr`]: those of CCNx, and what follows

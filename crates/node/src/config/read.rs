@@ -44,7 +44,8 @@ impl Config {
     /// A configuration file with every key, its default and what it is for.
     pub fn sample() -> String {
         let mut text = String::from(
-            "# Configuration of a Cairn node. Every key is shown with its default; what is left out has it.\n",
+            "# Configuration of a Cairn node. Every key is shown: with its default, which it has if it is left out, and\n\
+             # those of lists (`[[face]]` and so on) with an example.\n",
         );
         let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
         let sections: [(&str, &[&str], &[Key]); 14] = [

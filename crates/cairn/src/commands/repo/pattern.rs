@@ -51,7 +51,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// A part of a pattern as names are written: with percent signs for what is no plain letter.
 fn as_written(part: &str) -> String {
     let mut written = String::with_capacity(part.len());
-    let mut digits = 0;
+    let mut digits = 0_u8;
     for &byte in part.as_bytes() {
         match byte {
             b'%' => digits = 3,

@@ -64,8 +64,8 @@ impl VolumeSpace {
         start..end
     }
 
-    /// Makes the accounting anew from all that is alive, in any order: everything else between `head_bytes` and
-    /// `len_bytes` is dead.
+    /// Makes the accounting anew from all that is alive, in any order: everything else between `head_bytes`
+    /// and `len_bytes` is dead.
     pub fn restore(&mut self, head_bytes: u64, len_bytes: u64, mut live: Vec<Range<u64>>) {
         live.sort_unstable_by_key(|range| range.start);
         self.live_bytes = live.iter().map(|range| range.end.saturating_sub(range.start)).sum();

@@ -246,8 +246,8 @@ impl RepositorySection {
     }
 }
 
-/// How large volumes are. Each is a file that is kept open, and a process may have about a thousand of them: a
-/// large repository has large volumes, some of which are mostly holes.
+/// How large volumes are. Each is a file that is kept open, and a process may have about a thousand of them:
+/// a large repository has large volumes, some of which are mostly holes.
 fn volume_bytes(max_bytes: u64, may_leave: bool) -> u64 {
     let most = if may_leave { MAX_COLD_VOLUME_BYTES } else { u64::MAX };
     (max_bytes / 8).clamp(16 << 20, 1 << 30).max(max_bytes / 256).min(most)

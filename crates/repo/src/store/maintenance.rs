@@ -34,7 +34,8 @@ pub(crate) struct Compaction {
     pub(super) volume: Option<u32>,
     /// Objects that may have something in it.
     objects: VecDeque<ObjectId>,
-    /// Since when, and until when, the next step is put off. Who sets the clock back puts nothing off for longer.
+    /// Since when, and until when, the next step is put off. Who sets the clock back puts nothing off for
+    /// longer.
     rests: Option<Range<UnixTime>>,
 }
 
@@ -113,7 +114,8 @@ impl Store {
         self.checkpoint_index()
     }
 
-    /// How many bytes, and how many objects, eviction is to leave; `None` if there are not too many of either.
+    /// How many bytes, and how many objects, eviction is to leave; `None` if there are not too many of
+    /// either.
     fn eviction_target(&self) -> Option<(u64, u64)> {
         let rule = self.config.deletion;
         let bytes = rule.target(self.objects.bytes, rule.threshold_bytes);

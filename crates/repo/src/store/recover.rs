@@ -160,8 +160,8 @@ impl Store {
         Ok(())
     }
 
-    /// Whether any of it lies in volumes that are not there. An object with a hole in it is none: all of it is
-    /// got anew.
+    /// Whether any of it lies in volumes that are not there. An object with a hole in it is none: all of it
+    /// is got anew.
     fn is_missing(&mut self, object: &Object, recovery: &mut Recovery) -> bool {
         let is_missing = object.extents.iter().any(|run| self.volumes.get(run.volume).is_none());
         if is_missing {

@@ -75,8 +75,8 @@ impl FolderArguments {
     }
 }
 
-/// Brings the index up to date, so that whoever opens the folder next need not read the log. Where that fails,
-/// as on a full disk, all is in the log.
+/// Brings the index up to date, so that whoever opens the folder next need not read the log. Where that
+/// fails, as on a full disk, all is in the log.
 pub(super) fn close(mut store: Store) -> Result<(), ToolError> {
     store.commit().map_err(not_committed)?;
     if let Err(error) = store.checkpoint() {

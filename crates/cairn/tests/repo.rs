@@ -47,6 +47,33 @@ fn objects_are_put_listed_got_and_deleted_and_a_dry_run_deletes_nothing() {
     assert_eq!(world.run(&["repo", "list", "nowhere"]).status.code(), Some(1));
 }
 
+#[test]
+fn who_only_looks_makes_no_repository_and_who_names_nothing_deletes_nothing() {
+    let world = World::new();
+    std::fs::create_dir(world.path("other")).unwrap();
+    for command in [&["list"][..], &["stats"], &["verify"], &["compact"], &["export"]] {
+        let looked = world.run(&[&["repo"], command, &["other"]].concat());
+        assert_eq!(looked.status.code(), Some(1), "{command:?}");
+        assert!(String::from_utf8_lossy(&looked.stderr).contains("there is no repository in other"));
+    }
+    assert_eq!(std::fs::read_dir(world.path("other")).unwrap().count(), 0);
+    world.good(&["repo", "put", "store", "/lab/für uns", "-f", "node.toml"]);
+    world.good(&["repo", "put", "store", "ccnx:/lab/c", "-f", "node.toml"]);
+    // As a variable that is not set.
+    assert_eq!(world.run(&["repo", "delete", "store", ""]).status.code(), Some(2));
+    assert_eq!(world.json(&["repo", "stats", "store"])["objects"], 2);
+    for pattern in ["/lab/für*", "ndn:/lab/f%c3%bcr uns"] {
+        let deleted = world.json(&["repo", "delete", "store", pattern, "-n"]);
+        assert!(deleted["names"][0].as_str().unwrap().starts_with("/lab/f%C3%BCr%20uns/v="), "{deleted}");
+    }
+    let deleted = world.json(&["repo", "delete", "store", "ccnx:/"]);
+    assert!(deleted["names"][0].as_str().unwrap().starts_with("ccnx:/lab/c/"), "{deleted}");
+    // The index can be lost; whoever opens the folder is told.
+    std::fs::remove_file(world.path("store/index.redb")).unwrap();
+    let told = world.run(&["repo", "list", "store"]);
+    assert!(String::from_utf8_lossy(&told.stderr).contains("made anew: 1 objects"), "{told:?}");
+}
+
 /// More than the commands below may take.
 const LARGE_FILE_BYTES: u64 = 160 << 20;
 /// Memory that they may take, with the pages of the command itself.

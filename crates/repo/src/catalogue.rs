@@ -21,6 +21,17 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// Those objects, whose keys are in order.
+    pub(crate) fn of_sorted(objects: Vec<Object>) -> Self {
+        let keys = objects.iter().enumerate().map(|(id, object)| (object.key.clone(), id as ObjectId));
+        Catalogue {
+            by_key: keys.collect(),
+            // In the same memory.
+            objects: objects.into_iter().map(Some).collect(),
+            ..Catalogue::default()
+        }
+    }
+
     /// How many objects there are.
     pub fn len(&self) -> usize {
         self.by_key.len()

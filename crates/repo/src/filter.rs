@@ -85,6 +85,14 @@ impl Filter {
         }
     }
 
+    /// Makes room for so many prefixes more, so that it need not be made again and again.
+    pub(crate) fn reserve(&self, prefixes: usize) {
+        if let Ok(mut table) = self.table.write() {
+            let places = (table.used + prefixes) * 8 / MAX_EIGHTHS_USED + 1;
+            table.grow_to(places.next_power_of_two());
+        }
+    }
+
     /// An object of a name with these hashes is gone.
     pub fn remove(&self, hashes: &PrefixHashes, form: SegmentForm) {
         if let Ok(mut table) = self.table.write() {
@@ -188,16 +196,24 @@ impl Table {
     fn change(&mut self, hash: NameHash, change: impl FnOnce(&mut Counts)) {
         let found = self.find(hash);
         if found.is_none() && self.used * 8 >= self.hashes.len() * MAX_EIGHTHS_USED {
-            let mut larger = Table::new(self.hashes.len() * 2);
-            for (&hash, &counts) in self.hashes.iter().zip(&self.counts).filter(|&(&hash, _)| hash != EMPTY) {
-                larger.add(hash, counts);
-            }
-            *self = larger;
+            self.grow_to(self.hashes.len() * 2);
         }
         let at = found.unwrap_or_else(|| self.add(key(hash), Counts::default()));
         if let Some(counts) = self.counts.get_mut(at) {
             change(counts);
         }
+    }
+
+    /// Takes so many places, a power of two, if there are fewer.
+    fn grow_to(&mut self, places: usize) {
+        if places <= self.hashes.len() {
+            return;
+        }
+        let mut larger = Table::new(places);
+        for (&hash, &counts) in self.hashes.iter().zip(&self.counts).filter(|&(&hash, _)| hash != EMPTY) {
+            larger.add(hash, counts);
+        }
+        *self = larger;
     }
 
     /// Adds a hash that is not here; returns its place.

@@ -39,7 +39,7 @@ packet::drop_reasons! {
 pub struct Limits {
     /// Bytes of all records. A soft limit: an object that was begun may be completed.
     pub max_bytes: u64,
-    /// Objects.
+    /// Objects. A soft limit where there is a policy.
     pub max_objects: u32,
     /// Segments of one object.
     pub max_segments: u32,

@@ -64,25 +64,20 @@ impl VolumeSpace {
         start..end
     }
 
-    /// Restores what is live from what the objects say, in any order; then [`settle`](Self::settle) must be
-    /// called.
-    pub fn restore(&mut self, range: Range<u64>) {
-        self.live_bytes += range.end.saturating_sub(range.start);
-        self.len_bytes = self.len_bytes.max(range.end);
-        // Noted the wrong way round until everything is known.
-        self.mark_dead(range);
-    }
-
-    /// Ends restoring: everything between `head_bytes` and `len_bytes` that was not restored is dead.
-    pub fn settle(&mut self, head_bytes: u64, len_bytes: u64) {
-        self.len_bytes = self.len_bytes.max(len_bytes);
-        let live = std::mem::take(&mut self.dead);
-        let mut at = head_bytes;
-        for (start, end) in live.into_iter().chain([(self.len_bytes, self.len_bytes)]) {
-            if start > at {
-                self.dead.insert(at, start);
+    /// Makes the accounting anew from all that is alive, in any order: everything else between `head_bytes`
+    /// and `len_bytes` is dead.
+    pub fn restore(&mut self, head_bytes: u64, len_bytes: u64, mut live: Vec<Range<u64>>) {
+        live.sort_unstable_by_key(|range| range.start);
+        self.live_bytes = live.iter().map(|range| range.end.saturating_sub(range.start)).sum();
+        let live_end = live.iter().map(|range| range.end).max().unwrap_or_default();
+        self.len_bytes = self.len_bytes.max(len_bytes).max(live_end);
+        self.dead.clear();
+        let (mut at, end) = (head_bytes, self.len_bytes);
+        for range in live.into_iter().chain(std::iter::once(end..end)) {
+            if range.start > at {
+                self.dead.insert(at, range.start);
             }
-            at = at.max(end);
+            at = at.max(range.end);
         }
     }
 
@@ -160,8 +155,7 @@ mod tests {
                 }
             }
             let mut restored = VolumeSpace::new(64);
-            live.iter().for_each(|range| restored.restore(range.clone()));
-            restored.settle(64, space.len_bytes());
+            restored.restore(64, space.len_bytes(), live);
             assert_eq!(restored.live_bytes(), space.live_bytes());
             assert_eq!(restored.dead().collect::<Vec<_>>(), space.dead().collect::<Vec<_>>(), "seed {seed}");
         }

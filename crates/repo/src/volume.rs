@@ -20,6 +20,8 @@ pub(crate) const HEAD_BYTES: u64 = 64;
 pub(crate) const MAX_VOLUME_BYTES: u64 = 32 << 30;
 const MAGIC: &[u8; 8] = b"CAIRNVOL";
 const FORMAT_VERSION: u32 = 1;
+/// Where in a head its checksum is, of what stands before.
+const HEAD_CRC: usize = 32;
 /// A place is larger than its first record by this much at least: signatures and segment numbers vary in
 /// length.
 const SLACK_BYTES: u64 = 8;
@@ -150,6 +152,23 @@ fn head(volume: u32, key: [u64; 2]) -> Vec<u8> {
     head
 }
 
+/// The version of the format that this volume is of, if it is another than ours.
+pub(crate) fn foreign_version(file: &dyn DiskFile) -> Option<u32> {
+    let mut head = [0; HEAD_BYTES as usize];
+    file.read_at(0, &mut head).ok()?;
+    let (before, rest) = head.split_first_chunk::<8>()?;
+    let version = u32::from_le_bytes(*rest.first_chunk()?);
+    // Of a head that was torn there may be no more than its first bytes.
+    if before != MAGIC || [0, FORMAT_VERSION].contains(&version) {
+        return None;
+    }
+    // Or a bit was flipped, and all the rest is ours.
+    let mut ours = head;
+    ours.get_mut(8..12)?.copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+    let crc = crc32fast::hash(ours.get(..HEAD_CRC)?);
+    (ours.get(HEAD_CRC..)?.first_chunk() != Some(&crc.to_le_bytes())).then_some(version)
+}
+
 /// The store's key in the head of this volume; `None` if the head is broken.
 pub(crate) fn key_in_head(file: &dyn DiskFile, volume: u32) -> Option<[u64; 2]> {
     let mut bytes = [0; HEAD_BYTES as usize];
@@ -207,6 +226,17 @@ impl Volumes {
     pub(crate) fn add_active(&mut self, number: u32, file: Arc<dyn DiskFile>) {
         self.add(number, file);
         self.tail = None;
+    }
+
+    /// Writes the head of the volume that is written to, if it is broken: who made it may have died before it
+    /// was there. Without any head nobody would know the key when the index is lost. Durable when the end is
+    /// cut.
+    pub(crate) fn mend_head(&self) -> io::Result<()> {
+        let Some((&number, volume)) = self.volumes.iter().next_back() else { return Ok(()) };
+        if volume.file.is_remote() || key_in_head(&*volume.file, number) == Some(self.key) {
+            return Ok(());
+        }
+        volume.file.write_at(0, &head(number, self.key))
     }
 
     /// Cuts off whatever lies behind the end of the log, so that nobody will ever read it.

@@ -7,6 +7,7 @@ use crate::{dissectors, process};
 /// The peers as they are installed.
 pub(super) struct Peers {
     pub(super) ndnd: PathBuf,
+    pub(super) versity: PathBuf,
     pub(super) python: PathBuf,
     /// Where the scripts of NDNts are, beside the packages they use.
     pub(super) node: PathBuf,
@@ -14,16 +15,36 @@ pub(super) struct Peers {
     pub(super) versions: Vec<(&'static str, String)>,
 }
 
-const NDND: &str = "v1.5.3";
-const NDND_MODULE: &str = "github.com/named-data/ndnd";
+const NDND: GoProgram = GoProgram {
+    name: "ndnd",
+    version: "v1.5.3",
+    module: "github.com/named-data/ndnd",
+    package: "./cmd/ndnd",
+};
+const VERSITY: GoProgram = GoProgram {
+    name: "Versity Gateway",
+    version: "v1.0.14",
+    module: "github.com/versity/versitygw",
+    package: "./cmd/versitygw",
+};
+
+/// A program that is built from its module.
+struct GoProgram {
+    name: &'static str,
+    version: &'static str,
+    module: &'static str,
+    /// Where in the module it is.
+    package: &'static str,
+}
 
 pub(super) fn install(root: &Path, folder: &Path) -> Result<Peers, String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut peers = Peers {
-        ndnd: ndnd(folder)?,
+        ndnd: NDND.build(folder)?,
+        versity: VERSITY.build(folder)?,
         python: python(root, folder)?,
         node: node(root, folder)?,
-        versions: vec![("ndnd", NDND.to_owned())],
+        versions: vec![(NDND.name, NDND.version.to_owned())],
     };
     let version_in = |file: &str, before: &str| {
         let text = std::fs::read_to_string(root.join("tests/interop").join(file)).unwrap_or_default();
@@ -34,27 +55,32 @@ pub(super) fn install(root: &Path, folder: &Path) -> Result<Peers, String> {
     peers.versions.push(("NDNts", version_in("node/package.json", "\"@ndn/packet\"")));
     dissectors::install(folder)?;
     peers.versions.push(("tshark", "of the system; 4.0 or newer".to_owned()));
+    peers.versions.push((VERSITY.name, VERSITY.version.to_owned()));
     Ok(peers)
 }
 
-/// Builds ndnd from its module. `go install` would do, but it asks for the list of all versions, which not
-/// every mirror of modules gives.
-fn ndnd(folder: &Path) -> Result<PathBuf, String> {
-    let binary = folder.join(format!("ndnd-{NDND}"));
-    if binary.exists() {
-        return Ok(binary);
+impl GoProgram {
+    /// Builds it. `go install` would do, but it asks for the list of all versions, which not every mirror of
+    /// modules gives.
+    fn build(&self, folder: &Path) -> Result<PathBuf, String> {
+        let last = self.module.rsplit('/').next().unwrap_or(self.name);
+        let binary = folder.join(format!("{last}-{}", self.version));
+        if binary.exists() {
+            return Ok(binary);
+        }
+        let shown = binary.to_string_lossy().into_owned();
+        let module = format!("{}@{}", self.module, self.version);
+        let answer = process::output("go", &["mod", "download", "-json", &module], folder)
+            .map_err(|error| format!("{error}; interop needs Go, for {}", self.name))?;
+        let source = answer
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("\"Dir\": \"")?.split('"').next())
+            .ok_or_else(|| format!("go does not say where {module} is:\n{answer}"))?;
+        println!("building {} {}", self.name, self.version);
+        let build = ["build", "-buildvcs=false", "-o", &shown, self.package];
+        process::run("go", &build, Path::new(source), &[])?;
+        Ok(binary)
     }
-    let shown = binary.to_string_lossy().into_owned();
-    let module = format!("{NDND_MODULE}@{NDND}");
-    let answer = process::output("go", &["mod", "download", "-json", &module], folder)
-        .map_err(|error| format!("{error}; interop needs Go, for ndnd"))?;
-    let source = answer
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("\"Dir\": \"")?.split('"').next())
-        .ok_or_else(|| format!("go does not say where {module} is:\n{answer}"))?;
-    println!("building ndnd {NDND}");
-    process::run("go", &["build", "-buildvcs=false", "-o", &shown, "./cmd/ndnd"], Path::new(source), &[])?;
-    Ok(binary)
 }
 
 fn python(root: &Path, folder: &Path) -> Result<PathBuf, String> {

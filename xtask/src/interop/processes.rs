@@ -79,6 +79,16 @@ impl Background {
         std::fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
+    /// Asks it to end as Ctrl-C does, and waits until it has.
+    pub(super) fn interrupt(&mut self) -> Result<(), String> {
+        output(Command::new("kill").args(["-INT", &self.child.id().to_string()]), None)?;
+        eventually(|| match self.child.try_wait() {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(format!("it does not end:\n{}", self.said())),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
     /// Waits until it has said `words`.
     pub(super) fn wait_for(&mut self, words: &str) -> Result<(), String> {
         eventually(|| match (self.said().contains(words), self.child.try_wait()) {

@@ -231,7 +231,7 @@ impl RepositorySection {
         };
         let store = StoreConfig {
             holder: "a Cairn node".to_owned(),
-            volume_bytes: (self.max_bytes / 8).clamp(16 << 20, 1 << 30),
+            volume_bytes: volume_bytes(self.max_bytes, self.cold.is_some()),
             limits,
             deletion: DeletionRule { threshold_bytes: self.max_bytes, ratio: self.delete_part },
             ..StoreConfig::default()
@@ -246,6 +246,15 @@ impl RepositorySection {
     }
 }
 
+/// How large volumes are. Each is a file that is kept open, and a process may have about a thousand of them:
+/// a large repository has large volumes, some of which are mostly holes.
+fn volume_bytes(max_bytes: u64, may_leave: bool) -> u64 {
+    let most = if may_leave { MAX_COLD_VOLUME_BYTES } else { u64::MAX };
+    (max_bytes / 8).clamp(16 << 20, 1 << 30).max(max_bytes / 256).min(most)
+}
+
+/// S3 takes 5 GiB by one request, and a volume may be larger than it should by a commit.
+const MAX_COLD_VOLUME_BYTES: u64 = 4 << 30;
 /// With less a volume would hold next to nothing.
 const MIN_BYTES: u64 = 1 << 20;
 
@@ -309,6 +318,18 @@ mod tests {
         let data = |uri: &str| DataBuilder::new(uri.parse().unwrap()).build_with_digest().unwrap();
         assert!(all.is_kept(&data("/x")));
         assert!(!all.is_kept(&data("/localhost/x")) && !all.is_kept(&data("/localhop/x")));
+    }
+
+    #[test]
+    fn a_repository_of_any_size_has_few_hundred_volumes_and_one_with_a_cold_tier_none_that_s3_refuses() {
+        let config = |text: &str| section(text).understood().unwrap().0;
+        for (max_bytes, expected) in [(1 << 20, 16 << 20), (8_u64 << 30, 1 << 30), (256 << 30, 1 << 30)] {
+            assert_eq!(config(&format!("max_bytes = {max_bytes}")).volume_bytes, expected);
+        }
+        let large = "max_bytes = 8000000000000";
+        assert!(8_000_000_000_000 / config(large).volume_bytes <= 256);
+        let cold = format!("{large}\n[repository.cold]\nhot_bytes = 1\nfolder = 'x'");
+        assert!(config(&cold).volume_bytes < 5 << 30);
     }
 
     #[test]

@@ -104,10 +104,15 @@ impl DeletionRule {
     /// Down to how many bytes objects are to be deleted, when so many are stored; `None` if no deletion is
     /// due.
     pub fn target_bytes(&self, stored_bytes: u64) -> Option<u64> {
-        if stored_bytes <= self.threshold_bytes {
+        self.target(stored_bytes, self.threshold_bytes)
+    }
+
+    /// The same for whatever may not be more than `threshold`.
+    pub(crate) fn target(&self, stored: u64, threshold: u64) -> Option<u64> {
+        if stored <= threshold {
             return None;
         }
-        let freed = (stored_bytes as f64 * self.ratio.clamp(0.0, 1.0)) as u64;
-        Some(stored_bytes.saturating_sub(freed).min(self.threshold_bytes))
+        let freed = (stored as f64 * self.ratio.clamp(0.0, 1.0)) as u64;
+        Some(stored.saturating_sub(freed).min(threshold))
     }
 }

@@ -13,7 +13,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use redb::{Database, Durability, ReadableDatabase as _, ReadableTable as _, TableDefinition};
+use redb::{
+    Database, Durability, ReadableDatabase as _, ReadableTable as _, ReadableTableMetadata as _,
+    TableDefinition,
+};
 
 use crate::disk::{Disk, DiskFile};
 use crate::key::Key;
@@ -133,6 +136,9 @@ impl Index {
             Err(redb::TableError::TableDoesNotExist(_)) => return Ok(contents),
             Err(error) => return Err(failed(error)),
         };
+        // As many as it says there are; where it is wrong, reading tells.
+        let count = usize::try_from(objects.len().map_err(failed)?).unwrap_or_default();
+        let _ = contents.objects.try_reserve(count);
         for entry in objects.iter().map_err(failed)? {
             let (key, value) = entry.map_err(failed)?;
             let object = row::read_object(key.value(), value.value()).ok_or(IndexError::Row)?;

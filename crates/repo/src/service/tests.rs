@@ -294,7 +294,9 @@ fn questions_are_answered_while_a_sync_is_under_way_whatever_it_is_for() {
             let gone = Selection::Object(Dialect::Ndn, "/old".parse().unwrap());
             assert_eq!(service.call(move |store, now| store.delete(now, &gone)).unwrap().unwrap().objects, 1);
         }),
-        ("pin", |service| assert!(service.call(|store, now| store.pin(now, 0, true)).unwrap().unwrap())),
+        ("pin", |service| {
+            assert_eq!(service.call(|store, now| store.pin(now, &[0], true)).unwrap(), Ok(1));
+        }),
         ("checkpoint", |service| service.call(|store, _| store.checkpoint()).unwrap().unwrap()),
     ];
     for (what, work) in works {

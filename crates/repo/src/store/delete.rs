@@ -44,7 +44,7 @@ pub(super) struct RemovedSegments {
     pub(super) is_empty: bool,
 }
 
-/// Objects deleted with one sync: who asks meanwhile waits until their records are laid out.
+/// Objects deleted or pinned with one sync: who asks meanwhile waits until their records are laid out.
 const OBJECTS_OF_A_SYNC: usize = 8192;
 const NO_PACKET: packet::NameHash = packet::NameHash(0);
 
@@ -72,15 +72,33 @@ impl Store {
         self.would_delete_of(&self.select(selection), selection)
     }
 
-    fn would_delete_of(&self, ids: &[ObjectId], selection: &Selection) -> Deleted {
+    /// Deletes these objects with as few syncs as [`delete`](Self::delete) takes for all below a prefix.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn delete_all(&mut self, now: UnixTime, ids: &[ObjectId]) -> Result<Deleted, Rejection> {
+        self.commit().map_err(|error| error.reason)?;
+        let deleted = self.would_delete_all(ids);
+        self.delete_objects(now, ids)?;
+        self.history.counters.deletions += deleted.objects;
+        Ok(deleted)
+    }
+
+    /// What [`delete_all`](Self::delete_all) would delete.
+    pub fn would_delete_all(&self, ids: &[ObjectId]) -> Deleted {
         let mut deleted = Deleted::default();
         for object in ids.iter().filter_map(|&id| self.objects.catalogue.get(id)) {
-            let Selection::Segments(_, _, first, last) = *selection else {
-                deleted.objects += 1;
-                deleted.segments += object.extents.segment_count();
-                deleted.bytes += object.bytes;
-                continue;
-            };
+            deleted.objects += 1;
+            deleted.segments += object.extents.segment_count();
+            deleted.bytes += object.bytes;
+        }
+        deleted
+    }
+
+    fn would_delete_of(&self, ids: &[ObjectId], selection: &Selection) -> Deleted {
+        let Selection::Segments(_, _, first, last) = *selection else { return self.would_delete_all(ids) };
+        let mut deleted = Deleted::default();
+        for object in ids.iter().filter_map(|&id| self.objects.catalogue.get(id)) {
             let mut extents = object.extents.clone();
             let mut freed = Vec::new();
             extents.remove(first, last, &mut freed);
@@ -109,22 +127,24 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Keeps an object from being evicted, or lets it go again. Durable when this returns; false if it is not
-    /// here.
+    /// Keeps objects from being evicted, or lets them go again. Durable when this returns; how many of them
+    /// are here.
     ///
     /// # Errors
-    /// The file system failed: nothing has changed.
-    pub fn pin(&mut self, now: UnixTime, id: ObjectId, pinned: bool) -> Result<bool, Rejection> {
-        if self.objects.catalogue.get(id).is_none() {
-            return Ok(false);
-        }
+    /// The file system failed: nothing has changed; of many thousands of objects, some may have.
+    pub fn pin(&mut self, now: UnixTime, ids: &[ObjectId], pinned: bool) -> Result<usize, Rejection> {
         let kind = if pinned { RecordKind::Pin } else { RecordKind::Unpin };
-        self.log(now, kind, &[id], 0, &[])?;
-        if let Some(object) = self.objects.catalogue.get_mut(id) {
-            object.pinned = pinned;
+        let mut count = 0;
+        for some in ids.chunks(OBJECTS_OF_A_SYNC) {
+            self.log(now, kind, some, 0, &[])?;
+            for &id in some {
+                let Some(object) = self.objects.catalogue.get_mut(id) else { continue };
+                object.pinned = pinned;
+                self.unindexed.dirty.insert(id);
+                count += 1;
+            }
         }
-        self.unindexed.dirty.insert(id);
-        Ok(true)
+        Ok(count)
     }
 
     /// Deletes whole objects, as many as there usually are with one sync.

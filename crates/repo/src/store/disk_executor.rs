@@ -91,6 +91,7 @@ impl Store {
         self.layout = layout;
         let written = self.volumes.finish(prepared, written)?;
         self.unindexed.log_bytes += len_bytes;
+        self.unindexed.log_records += written.len() as u64;
         Ok(written)
     }
 }

@@ -131,13 +131,16 @@ impl Store {
         match segments {
             Some(segments) if segments >= limits.max_segments.into() => Some(Rejection::SegmentsFull),
             Some(_) => None,
-            None => self.rejection_of_new(object),
+            None => self.rejection_of_new(object, has_policy),
         }
     }
 
-    fn rejection_of_new(&self, object: &ObjectName<'_>) -> Option<Rejection> {
+    fn rejection_of_new(&self, object: &ObjectName<'_>, has_policy: bool) -> Option<Rejection> {
         let limits = &self.config.limits;
-        if self.objects.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
+        // Making room, which comes soon, may take it over the limit, but not far.
+        let over = if has_policy { limits.max_objects / 8 } else { 0 };
+        let objects = self.objects.catalogue.len() + self.open.objects.len();
+        if objects >= limits.max_objects.saturating_add(over) as usize {
             return Some(Rejection::ObjectsFull);
         }
         let prefix = self.counted_prefix(object);

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Located, OBJECTS_AT_ONCE, Store, rejection_of};
+use super::{Located, OBJECTS_AT_ONCE, Store, Unindexed, rejection_of};
 use crate::index::{Index, IndexError, Row};
 use crate::layout::Payload;
 use crate::limits::Rejection;
@@ -24,6 +24,10 @@ const PUNCHES_OF_A_STEP: usize = 128;
 const PUNCHED_BYTES_OF_A_STEP: u64 = 32 << 20;
 /// Records copied in one step.
 const BYTES_OF_A_STEP: u64 = 1 << 20;
+/// A checkpoint is due when the log behind the last one has come to its limits, and overdue at half as much
+/// again.
+const DUE_HALVES: u64 = 2;
+const OVERDUE_HALVES: u64 = 3;
 
 /// A sealed volume whose living records are being copied to the end of the log.
 #[derive(Debug, Default)]
@@ -31,8 +35,9 @@ pub(crate) struct Compaction {
     pub(super) volume: Option<u32>,
     /// Objects that may have something in it.
     objects: VecDeque<ObjectId>,
-    /// When the next step may be taken.
-    not_before: UnixTime,
+    /// Since when, and until when, the next step is put off. Who sets the clock back puts nothing off for
+    /// longer.
+    rests: Option<Range<UnixTime>>,
 }
 
 /// What [`Store::maintain`] has left to do.
@@ -54,8 +59,14 @@ impl Store {
     pub fn maintain(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
         // Somebody else does it, and it is due however much there is to do here.
         self.migrate_one();
-        if let Some(target) = self.config.deletion.target_bytes(self.objects.bytes)
-            && self.evict_down_to(now, target)? > 0
+        // Evicting and punching come first, for they make the room that the index may need. But where they
+        // never end, they must not put it off for ever.
+        let overdue = self.is_log_long(OVERDUE_HALVES).then(|| self.checkpoint_index());
+        if matches!(overdue, Some(Ok(()))) {
+            return Ok(PendingMaintenance::More);
+        }
+        if let Some((bytes, objects)) = self.eviction_target()
+            && self.evict_down_to(now, bytes, objects)? > 0
         {
             return Ok(PendingMaintenance::More);
         }
@@ -67,16 +78,30 @@ impl Store {
         if !self.storage.has_reserve {
             self.keep_reserve();
         }
-        let has_many_changes =
-            self.unindexed.dirty.len() + self.unindexed.gone.len() >= self.config.checkpoint_objects;
-        if has_many_changes
-            || self.unindexed.log_bytes >= self.config.checkpoint_bytes
-            || !self.reclaiming.emptied.is_empty()
-        {
-            self.checkpoint_index().map_err(|_| self.history.rejections.count(Rejection::DiskFailed))?;
+        if overdue.is_some() || self.is_log_long(DUE_HALVES) || !self.reclaiming.emptied.is_empty() {
+            let written = overdue.unwrap_or_else(|| self.checkpoint_index());
+            written.map_err(|_| self.history.rejections.count(Rejection::DiskFailed))?;
             return Ok(PendingMaintenance::More);
         }
         self.compact(now)
+    }
+
+    /// Whether opening would have to read, after a crash, so many halves of what it may.
+    fn is_log_long(&self, halves: u64) -> bool {
+        let Unindexed { log_bytes, log_records, dirty, gone, .. } = &self.unindexed;
+        let is_over = |count: u64, limit: u64| count.saturating_mul(2) >= limit.saturating_mul(halves);
+        is_over(*log_bytes, self.config.checkpoint_bytes)
+            || is_over(*log_records, self.config.checkpoint_records)
+            || is_over((dirty.len() + gone.len()) as u64, self.config.checkpoint_objects as u64)
+    }
+
+    /// Brings the index up to date if enough has happened: for those who store much and have nothing else
+    /// [maintained](Self::maintain) meanwhile.
+    ///
+    /// # Errors
+    /// The index cannot be written; the log still holds everything.
+    pub fn checkpoint_if_due(&mut self) -> Result<(), IndexError> {
+        if self.is_log_long(DUE_HALVES) { self.checkpoint_index() } else { Ok(()) }
     }
 
     /// Brings the index up to date, as before a store is closed.
@@ -90,13 +115,24 @@ impl Store {
         self.checkpoint_index()
     }
 
-    /// Deletes objects that the policy chooses until no more than `target` bytes are stored; one sync for
-    /// all. Returns how many there were.
-    fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Rejection> {
+    /// How many bytes, and how many objects, eviction is to leave; `None` if there are not too many of
+    /// either.
+    fn eviction_target(&self) -> Option<(u64, u64)> {
+        let rule = self.config.deletion;
+        let bytes = rule.target(self.objects.bytes, rule.threshold_bytes);
+        let objects = rule.target(self.objects.catalogue.len() as u64, self.config.limits.max_objects.into());
+        let is_due = bytes.is_some() || objects.is_some();
+        is_due.then(|| (bytes.unwrap_or(u64::MAX), objects.unwrap_or(u64::MAX)))
+    }
+
+    /// Deletes objects that the policy chooses until there are no more bytes than these, and no more objects;
+    /// one sync for all. Returns how many there were.
+    fn evict_down_to(&mut self, now: UnixTime, max_bytes: u64, max_objects: u64) -> Result<usize, Rejection> {
         let Some(mut policy) = self.objects.eviction.take() else { return Ok(0) };
         let (mut victims, mut spared) = (Vec::new(), Vec::new());
         let (mut bytes, mut looked_at) = (self.objects.bytes, 0);
-        while bytes > target
+        let stored = self.objects.catalogue.len();
+        while (bytes > max_bytes || (stored - victims.len()) as u64 > max_objects)
             && let Some(id) = policy.evict()
         {
             looked_at += 1;
@@ -191,6 +227,7 @@ impl Store {
         self.unindexed.gone.clear();
         self.unindexed.since = LogPosition { volume: checkpoint.volume, offset: checkpoint.offset };
         self.unindexed.log_bytes = 0;
+        self.unindexed.log_records = 0;
         self.history.counters.checkpoints += 1;
         self.free_notices();
         self.remove_emptied();
@@ -258,8 +295,8 @@ impl Store {
     }
 
     fn compact(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
-        if self.reclaiming.compaction.not_before > now {
-            return Ok(PendingMaintenance::Later(self.reclaiming.compaction.not_before));
+        if let Some(rest) = self.reclaiming.compaction.rests.as_ref().filter(|rest| rest.contains(&now)) {
+            return Ok(PendingMaintenance::Later(rest.end));
         }
         let Some(number) = self.reclaiming.compaction.volume else {
             return Ok(if self.choose_volume() {
@@ -275,7 +312,8 @@ impl Store {
         }
         self.history.counters.compacted_bytes += copied;
         let millis = copied.saturating_mul(1000) / self.config.compact_bytes_per_second.max(1);
-        self.reclaiming.compaction.not_before = now.after(packet::time::Duration::from_millis(millis));
+        let until = now.after(packet::time::Duration::from_millis(millis));
+        self.reclaiming.compaction.rests = Some(now..until);
         Ok(PendingMaintenance::More)
     }
 

@@ -55,8 +55,11 @@ pub struct StoreConfig {
     pub deletion: DeletionRule,
     /// After so many bytes of log the index is brought up to date.
     pub checkpoint_bytes: u64,
-    /// And after so many objects have changed: that is what opening has to do again after a crash.
+    /// And after so many objects have changed, or so many records were written: that is what opening has to
+    /// do again after a crash.
     pub checkpoint_objects: usize,
+    /// See there.
+    pub checkpoint_records: u64,
     /// Sealed volumes of which less than this share is alive are compacted.
     pub compact_below: f64,
     /// How fast volumes are compacted, in bytes of records a second.
@@ -77,6 +80,7 @@ impl Default for StoreConfig {
             deletion: DeletionRule { threshold_bytes: limits.max_bytes, ratio: 0.25 },
             checkpoint_bytes: 256 << 20,
             checkpoint_objects: 1 << 16,
+            checkpoint_records: 1 << 18,
             compact_below: 0.25,
             compact_bytes_per_second: 16 << 20,
             preference: Preference::Newest,
@@ -104,6 +108,12 @@ pub enum OpenError {
     /// Some of its volumes live in a cold tier, which was not given with the folder.
     #[error("volumes of it live in a cold tier: open it with `repository.cold` as before")]
     Cold,
+    /// Another version of this program has written it, in a format that this one does not know.
+    #[error("its volumes are of format {found}, which this version does not know: open it with a newer one")]
+    Version {
+        /// What the last volume says.
+        found: u32,
+    },
     /// The file system failed.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -236,8 +246,9 @@ struct Objects {
 struct Unindexed {
     /// Up to where in the log the index says everything.
     since: LogPosition,
-    /// Bytes of the log behind that.
+    /// Bytes of the log behind that, and records.
     log_bytes: u64,
+    log_records: u64,
     dirty: BTreeSet<ObjectId>,
     gone: Vec<Key>,
     /// Where records lie that belong to no object and say what the index does not say yet.
@@ -403,6 +414,8 @@ fn rejection_of(error: &io::Error) -> Rejection {
     }
 }
 
+#[cfg(test)]
+mod opening_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use packet::{Buffer, Data};
@@ -42,6 +43,19 @@ pub struct Recovery {
 }
 
 impl Store {
+    /// Whether there is a store on this disk, or what is left of one.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn is_on(disk: &dyn Disk) -> io::Result<bool> {
+        let is_of_store = |name: &String| {
+            [index::FILE, index::BAD_FILE].contains(&name.as_str())
+                || volume::number_of(name).is_some()
+                || cold::is_stub(name)
+        };
+        Ok(disk.list()?.iter().any(is_of_store))
+    }
+
     /// Opens the store on this disk, or makes an empty one.
     ///
     /// # Errors
@@ -62,8 +76,9 @@ impl Store {
         }
         let config = StoreConfig { volume_bytes: config.volume_bytes.min(MAX_VOLUME_BYTES), ..config };
         let mut recovery = Recovery::default();
-        let (index, contents) = open_index(&disk, &mut recovery)?;
         let numbers: BTreeSet<u32> = disk.list()?.iter().filter_map(|name| volume::number_of(name)).collect();
+        refuse_foreign(&disk, &numbers)?;
+        let (index, contents) = open_index(&disk, &mut recovery)?;
         recovery.rebuilt |= contents.checkpoint.is_none() && !numbers.is_empty();
         let key = key_of(&disk, &contents, &numbers).unwrap_or(keys.records);
         let mut store = Store {
@@ -86,6 +101,7 @@ impl Store {
             unindexed: Unindexed {
                 since: LogPosition { volume: 0, offset: HEAD_BYTES },
                 log_bytes: 0,
+                log_records: 0,
                 dirty: BTreeSet::new(),
                 gone: Vec::new(),
                 notices: Vec::new(),
@@ -103,25 +119,27 @@ impl Store {
             let checkpoint = Checkpoint { key, volume: 0, offset: HEAD_BYTES, next_object: 1 };
             store.index.write(&store.storage.disk, &checkpoint, &[], &[])?;
         }
+        store.volumes.mend_head()?;
         store.restore(contents, &mut recovery)?;
         store.keep_reserve();
         Ok((store, recovery))
     }
 
-    fn restore(&mut self, contents: Contents, recovery: &mut Recovery) -> Result<(), OpenError> {
+    fn restore(&mut self, mut contents: Contents, recovery: &mut Recovery) -> Result<(), OpenError> {
         if let Some(Checkpoint { volume, offset, next_object, .. }) = contents.checkpoint {
             self.unindexed.since = LogPosition { volume, offset };
             self.objects.next_object = next_object;
         }
-        let mut replay = Replay::default();
-        for mut object in contents.objects {
-            self.drop_missing(&mut object, recovery);
-            if !object.extents.is_empty() {
-                self.objects.bytes += object.bytes;
-                self.objects.next_object = self.objects.next_object.max(object.number + 1);
-                replay.ids.insert(object.number, self.objects.catalogue.add(object));
-            }
+        contents.objects.retain(|object| !object.extents.is_empty() && !self.is_missing(object, recovery));
+        for object in &contents.objects {
+            self.objects.bytes += object.bytes;
+            self.objects.next_object = self.objects.next_object.max(object.number + 1);
         }
+        // All at once, which takes a fraction of what one after the other does.
+        self.objects.filter.reserve(contents.objects.len());
+        self.objects.catalogue = Catalogue::of_sorted(contents.objects);
+        let numbers = self.objects.catalogue.iter().map(|(id, object)| (object.number, id));
+        let mut replay = Replay { ids: numbers.collect(), ..Replay::default() };
         let ends = self.replay_log(&mut replay, recovery)?;
         self.restore_space(&ends);
         let ids: Vec<ObjectId> = self.objects.catalogue.iter().map(|(id, _)| id).collect();
@@ -138,19 +156,19 @@ impl Store {
         }
         // The index catches up when it is time for it, not while somebody waits for the store.
         self.unindexed.log_bytes = recovery.replayed_bytes;
+        self.unindexed.log_records = recovery.replayed_records;
         Ok(())
     }
 
-    /// Takes out what lies in volumes that are not there.
-    fn drop_missing(&mut self, object: &mut Object, recovery: &mut Recovery) {
-        let is_missing = |volume| self.volumes.get(volume).is_none();
-        if !object.extents.iter().any(|run| is_missing(run.volume)) {
-            return;
+    /// Whether any of it lies in volumes that are not there. An object with a hole in it is none: all of it
+    /// is got anew.
+    fn is_missing(&mut self, object: &Object, recovery: &mut Recovery) -> bool {
+        let is_missing = object.extents.iter().any(|run| self.volumes.get(run.volume).is_none());
+        if is_missing {
+            recovery.missing += 1;
+            self.unindexed.gone.push(object.key.clone());
         }
-        recovery.missing += 1;
-        // An object with a hole in it is none: all of it is got anew.
-        self.unindexed.gone.push(object.key.clone());
-        object.extents = Default::default();
+        is_missing
     }
 
     /// Reads the log behind the checkpoint. Returns where each volume ends.
@@ -305,21 +323,16 @@ impl Store {
 
     /// Makes the space accounting from what the objects say.
     fn restore_space(&mut self, ends: &BTreeMap<u32, u64>) {
-        let runs: Vec<_> =
-            self.objects.catalogue.iter().flat_map(|(_, object)| object.extents.iter().copied()).collect();
-        for run in runs {
-            if let Some(volume) = self.volumes.get_mut(run.volume) {
-                volume.space.restore(run.range());
-            }
+        let mut live = BTreeMap::<u32, Vec<Range<u64>>>::new();
+        for run in self.objects.catalogue.iter().flat_map(|(_, object)| object.extents.iter()) {
+            live.entry(run.volume).or_default().push(run.range());
         }
-        for notice in self.unindexed.notices.clone() {
-            if let Some(volume) = self.volumes.get_mut(notice.volume) {
-                volume.space.restore(notice.bytes);
-            }
+        for notice in &self.unindexed.notices {
+            live.entry(notice.volume).or_default().push(notice.bytes.clone());
         }
         for (&number, &end) in ends {
             if let Some(volume) = self.volumes.get_mut(number) {
-                volume.space.settle(HEAD_BYTES, end);
+                volume.space.restore(HEAD_BYTES, end, live.remove(&number).unwrap_or_default());
             }
         }
     }
@@ -349,6 +362,17 @@ struct Replay {
     freed: Vec<Extent>,
     /// What lies behind the last record of a volume that is not the last one.
     rests: Vec<VolumeRange>,
+}
+
+/// Refuses what another version of this program has written. Read as ours its records would all look broken,
+/// and be cut off.
+fn refuse_foreign(disk: &Arc<dyn Disk>, numbers: &BTreeSet<u32>) -> Result<(), OpenError> {
+    let Some(&last) = numbers.last() else { return Ok(()) };
+    let file = disk.open(&volume::file_name(last), false)?;
+    match volume::foreign_version(&*file) {
+        Some(found) if !file.is_remote() => Err(OpenError::Version { found }),
+        _ => Ok(()),
+    }
 }
 
 fn open_index(disk: &Arc<dyn Disk>, recovery: &mut Recovery) -> Result<(Index, Contents), OpenError> {

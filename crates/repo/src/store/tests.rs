@@ -261,6 +261,24 @@ fn no_acknowledgement_precedes_the_sync_that_covers_it() {
 }
 
 #[test]
+fn thousands_of_objects_are_deleted_and_pinned_with_a_few_syncs() {
+    let disk = SimulatedDisk::new(1);
+    let mut store = open_with(&disk, StoreConfig::default()).0;
+    for object in 0..2000 {
+        store.insert(NOW, &data_of(&format!("/o/{object}"), 1, 10)).unwrap();
+    }
+    store.commit().unwrap();
+    let ids: Vec<_> = store.catalogue().iter().map(|(id, _)| id).collect();
+    disk.record();
+    assert_eq!(store.pin(NOW, &ids, true), Ok(2000));
+    let expected = store.would_delete_all(&ids);
+    assert_eq!(store.delete_all(NOW, &ids).unwrap(), expected);
+    let syncs = disk.record().iter().filter(|call| matches!(call, Call::Sync(_))).count();
+    assert!(syncs <= 2 && expected.objects == 2000, "{syncs} syncs");
+    assert_eq!((store.stats().objects, store.counters().deletions), (0, 2000));
+}
+
+#[test]
 fn on_a_full_disk_insertions_are_refused_with_the_reason_and_reads_go_on() {
     let disk = SimulatedDisk::new(1);
     let mut store = open(&disk);
@@ -470,7 +488,7 @@ fn eviction_begins_above_the_threshold_and_spares_what_is_pinned_and_what_is_ask
         store.commit().unwrap();
         if object == 0 {
             let id = store.catalogue().iter().next().unwrap().0;
-            assert_eq!(store.pin(NOW, id, true), Ok(true));
+            assert_eq!(store.pin(NOW, &[id], true), Ok(1));
         }
         assert!(ask(&mut store, &interest("/o1/seg=0")).is_some() || object == 0);
         settle(&mut store);
@@ -558,6 +576,30 @@ fn each_limit_refuses_with_its_reason_and_counts() {
     let (mut store, _) = open_with(&SimulatedDisk::new(1), StoreConfig { limits, ..config() });
     (0..5).for_each(|_| _ = put(&mut store, "/a"));
     assert_eq!(store.insert(NOW, &data_of("/a", 1, 1)), Err(Rejection::TooManyOpen));
+}
+
+#[test]
+fn at_the_limit_on_objects_the_policy_makes_room_and_without_one_new_objects_are_refused() {
+    for has_policy in [true, false] {
+        let limits = Limits { max_objects: 40, ..Limits::default() };
+        let deletion = DeletionRule { threshold_bytes: limits.max_bytes, ratio: 0.25 };
+        let (mut store, _) = open_with(&SimulatedDisk::new(1), StoreConfig { limits, deletion, ..config() });
+        if has_policy {
+            store.set_eviction(Box::new(DeleteQueue::default()));
+        }
+        for object in 0..400 {
+            // What is asked for stays.
+            ask(&mut store, &interest("/o0"));
+            let _ = store.insert(NOW, &data_of(&format!("/o{object}"), 1, 10));
+            store.commit().unwrap();
+            settle(&mut store);
+            assert!(store.stats().objects <= 40);
+        }
+        assert_eq!(store.counters().evictions > 300, has_policy);
+        assert_eq!(store.rejections().get(Rejection::ObjectsFull), if has_policy { 0 } else { 360 });
+        assert!(ask(&mut store, &interest("/o0")).is_some());
+        assert_eq!(ask(&mut store, &interest("/o399")).is_some(), has_policy);
+    }
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn the_store_does_nothing_with_the_disk_by_itself_that_it_may_have_to_wait_for()
         put(&mut store, &format!("/o{}/seg=0", object.max(1) - 1), 500);
         store.commit().unwrap();
         match object % 5 {
-            0 => _ = store.pin(now, 0, object % 2 == 0).unwrap(),
+            0 => _ = store.pin(now, &[0], object % 2 == 0).unwrap(),
             1 => {}
             2 => {
                 let segment = Selection::Segments(Dialect::Ndn, "/o1".parse().unwrap(), 0, 0);

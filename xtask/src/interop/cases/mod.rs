@@ -4,6 +4,7 @@ mod ndnd;
 mod ndnts;
 mod python_ndn;
 mod tshark;
+mod versity;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -191,6 +192,12 @@ pub(super) const ALL: &[Case] = &[
         link: "file",
         what: "our dissectors: captures of ccnd, ndnld and NFD, fragments, packets sent again, broken packets",
         run: tshark::dissects,
+    },
+    Case {
+        peer: "Versity Gateway",
+        link: "http",
+        what: "two repositories move volumes to its bucket, serve from there, and go on without it",
+        run: versity::keeps_volumes,
     },
 ];
 

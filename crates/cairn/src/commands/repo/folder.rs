@@ -11,7 +11,7 @@ use packet::random::Random;
 use packet::{Data, Dialect, NameHasher};
 use repo::disk::RealDisk;
 use repo::eviction::DeletionRule;
-use repo::{Answer, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
+use repo::{Answer, CommitError, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
 use system::unix_now;
 
 use super::pattern::NameGlob;
@@ -35,6 +35,12 @@ impl FolderArguments {
             let why = format!("there is no folder {}", printable_path(&self.folder));
             return Err(ToolError::other(why));
         }
+        let disk = RealDisk::open(&self.folder).map_err(ToolError::file(&self.folder))?;
+        // Whoever only looks makes nothing of it that was not there.
+        if !Store::is_on(&disk).map_err(ToolError::file(&self.folder))? {
+            let why = format!("there is no repository in {}", printable_path(&self.folder));
+            return Err(ToolError::other(why));
+        }
         self.open_or_make(u64::MAX)
     }
 
@@ -55,6 +61,13 @@ impl FolderArguments {
         };
         let disk = RealDisk::open(&self.folder).map_err(|error| wrong(&error))?;
         let (store, recovery) = Store::open(Arc::new(disk), config, keys).map_err(|error| wrong(&error))?;
+        if recovery.rebuilt {
+            let (objects, damaged) = (store.catalogue().len(), recovery.damaged);
+            tell!(
+                "cairn: the index was lost and has been made anew: {objects} objects; {damaged} records or \
+                 stretches of the volumes are not as they were written"
+            );
+        }
         if recovery.missing > 0 {
             tell!("cairn: {} objects are lost: their volumes are not there", recovery.missing);
         }
@@ -62,9 +75,19 @@ impl FolderArguments {
     }
 }
 
-/// Brings the index up to date, so that whoever opens the folder next need not read the log.
+/// Brings the index up to date, so that whoever opens the folder next need not read the log. Where that
+/// fails, as on a full disk, all is in the log.
 pub(super) fn close(mut store: Store) -> Result<(), ToolError> {
-    store.checkpoint().map_err(ToolError::other)
+    store.commit().map_err(not_committed)?;
+    if let Err(error) = store.checkpoint() {
+        tell!("cairn: {error}; all is stored, and opening it takes longer until the index can be written");
+    }
+    Ok(())
+}
+
+/// Packets that were not stored.
+pub(super) fn not_committed(error: CommitError) -> ToolError {
+    ToolError::other(format_args!("the repository refuses: {}", error.reason))
 }
 
 /// The objects that any of the patterns means; all if there is none.

@@ -1,6 +1,5 @@
 //! Patterns of names.
 
-use std::convert::Infallible;
 use std::str::FromStr;
 
 use formats::glob;
@@ -15,15 +14,24 @@ pub(super) struct NameGlob {
     parts: Vec<String>,
 }
 
-impl FromStr for NameGlob {
-    type Err = Infallible;
+/// An empty pattern.
+#[derive(Debug, thiserror::Error)]
+#[error("an empty pattern would mean everything; if that is meant, write /")]
+pub(super) struct EmptyPatternError;
 
-    fn from_str(text: &str) -> Result<Self, Infallible> {
+impl FromStr for NameGlob {
+    type Err = EmptyPatternError;
+
+    fn from_str(text: &str) -> Result<Self, EmptyPatternError> {
+        // That of a variable that is not set, perhaps.
+        if text.is_empty() {
+            return Err(EmptyPatternError);
+        }
         let dialect = match text.split_once(':') {
             Some((scheme, _)) if ["ccnx", "ccn"].contains(&scheme) => Dialect::Ccnx,
             _ => Dialect::Ndn,
         };
-        Ok(NameGlob { dialect, parts: parts(text).map(str::to_owned).collect() })
+        Ok(NameGlob { dialect, parts: parts(text).map(as_written).collect() })
     }
 }
 
@@ -36,8 +44,29 @@ impl From<&AnyName> for NameGlob {
 
 /// The components, without a scheme: one stands before the first slash.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let text = ["ccnx:", "ccn:"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
+    let text = ["ccnx:", "ccn:", "ndn:"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
     text.split('/').filter(|part| !part.is_empty())
+}
+
+/// A part of a pattern as names are written: with percent signs for what is no plain letter.
+fn as_written(part: &str) -> String {
+    let mut written = String::with_capacity(part.len());
+    let mut digits = 0_u8;
+    for &byte in part.as_bytes() {
+        match byte {
+            b'%' => digits = 3,
+            _ if digits > 0 => {}
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'=' | b'*' | b'?' => {}
+            _ => {
+                written.push_str(&format!("%{byte:02X}"));
+                continue;
+            }
+        }
+        let is_digit = (1..3).contains(&digits);
+        written.push(char::from(if is_digit { byte.to_ascii_uppercase() } else { byte }));
+        digits = digits.saturating_sub(1);
+    }
+    written
 }
 
 impl NameGlob {
@@ -75,12 +104,21 @@ mod tests {
             ("/*a*b*", "/xaxxbx", true),
             ("/*a*b", "/xaxxbx", false),
             ("/a%20b", "/a%20b/c", true),
+            ("/a b", "/a%20b/c", true),
+            ("/f%c3%bc*/v=1", "/f%C3%BCr/v=1", true),
+            ("/für", "/f%C3%BCr", true),
+            ("ndn:/a", "/a", true),
         ] {
             let pattern: NameGlob = pattern.parse().unwrap();
             let name: Name = name.parse().unwrap();
             assert_eq!(pattern.matches(Dialect::Ndn, name.as_ref()), expected, "{pattern:?} {name}");
             assert!(!pattern.matches(Dialect::Ccnx, name.as_ref()));
         }
+    }
+
+    #[test]
+    fn only_a_slash_means_everything_and_nothing_means_nothing() {
+        assert!("".parse::<NameGlob>().is_err_and(|error| error.to_string().contains("write /")));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use repo::{Rejection, Selection, Store};
 use serde_json::json;
 use system::unix_now;
 
-use super::folder::{FolderArguments, close};
+use super::folder::{FolderArguments, close, not_committed};
 use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -157,7 +157,7 @@ impl PutArguments {
             insert(store, &(object.make)(segment)?)?;
             progress.set(size_bytes.min((segment + 1) * object.segment_bytes), Some(size_bytes));
         }
-        store.commit().map_err(ToolError::other)?;
+        store.commit().map_err(not_committed)?;
         progress.finish();
         Ok(())
     }
@@ -169,12 +169,15 @@ const COMMIT_BYTES: u64 = 4 << 20;
 /// Inserts a packet; what waits is committed when it is much.
 pub(super) fn insert(store: &mut Store, data: &Data) -> Result<(), ToolError> {
     if store.open_bytes() >= COMMIT_BYTES {
-        store.commit().map_err(ToolError::other)?;
+        store.commit().map_err(not_committed)?;
+        // Whoever opens the folder after this was killed should not have to read all of it again. The log has
+        // everything where the index cannot be written.
+        let _ = store.checkpoint_if_due();
     }
     match store.insert(unix_now(), data) {
         Ok(_) => Ok(()),
         Err(Rejection::TooManyOpen) => {
-            store.commit().map_err(ToolError::other)?;
+            store.commit().map_err(not_committed)?;
             store.insert(unix_now(), data).map(|_| ()).map_err(refused)
         }
         Err(refusal) => Err(refused(refusal)),

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use packet::Dialect;
-use repo::{Deleted, Object, PendingMaintenance, Selection};
+use repo::{ObjectId, PendingMaintenance, Store};
 use serde_json::json;
 use system::unix_now;
 
 use super::folder::{FolderArguments, close, matching};
 use super::pattern::NameGlob;
+use super::show::name;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
 
@@ -38,26 +38,13 @@ pub(crate) struct DeleteArguments {
 impl DeleteArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let mut store = self.folder.open()?;
-        let selected = matching(&store, &self.patterns).into_iter().filter_map(|id| {
-            let name = store.catalogue().get(id)?.name()?;
-            Some(Selection::Object(name.dialect, name.name.to_name()))
-        });
-        let selections: Vec<Selection> = selected.collect();
-        let (mut sum, mut names) = (Deleted::default(), Vec::new());
-        for selection in &selections {
-            let deleted = match self.dry_run {
-                true => store.would_delete(selection),
-                false => store.delete(unix_now(), selection).map_err(ToolError::other)?,
-            };
-            sum.objects += deleted.objects;
-            sum.segments += deleted.segments;
-            sum.bytes += deleted.bytes;
-            if let Selection::Object(Dialect::Ndn | Dialect::Ccnx, name) = selection
-                && deleted.objects > 0
-            {
-                names.push(name.to_string());
-            }
-        }
+        let ids = matching(&store, &self.patterns);
+        let names: Vec<String> = names(&store, &ids).collect();
+        // With few syncs, for there may be a million.
+        let sum = match self.dry_run {
+            true => store.would_delete_all(&ids),
+            false => store.delete_all(unix_now(), &ids).map_err(ToolError::other)?,
+        };
         if !self.dry_run {
             while store.maintain(unix_now()).map_err(ToolError::other)? == PendingMaintenance::More {}
             close(store)?;
@@ -108,13 +95,15 @@ impl PinArguments {
         if found.is_empty() {
             return Err(ToolError::other("there is no such object"));
         }
-        for id in found {
-            store.pin(unix_now(), id, !self.off).map_err(ToolError::other)?;
-            if let Some(object) = store.catalogue().get(id).and_then(Object::name) {
-                output::line(object.name.to_name())?;
-            }
+        store.pin(unix_now(), &found, !self.off).map_err(ToolError::other)?;
+        for name in names(&store, &found) {
+            output::line(name)?;
         }
         close(store)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn names(store: &Store, ids: &[ObjectId]) -> impl Iterator<Item = String> {
+    ids.iter().filter_map(|&id| store.catalogue().get(id)).map(name)
 }

@@ -58,7 +58,8 @@ fn row(object: &Object) -> Vec<String> {
     vec![segments, show_size(object.bytes as f64), state.join(", "), name(object)]
 }
 
-fn name(object: &Object) -> String {
+/// As it is shown, with its dialect.
+pub(super) fn name(object: &Object) -> String {
     object.name().map_or_else(String::new, |object| name_in_dialect(object.dialect, object.name))
 }
 

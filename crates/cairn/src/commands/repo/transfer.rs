@@ -11,7 +11,7 @@ use repo::Object;
 use repo::stream::DataStream;
 use serde_json::json;
 
-use super::folder::{FolderArguments, close, matching, read, segments};
+use super::folder::{FolderArguments, close, matching, not_committed, read, segments};
 use super::pattern::NameGlob;
 use super::put::insert;
 use crate::tool::interrupt::Interrupt;
@@ -126,7 +126,7 @@ impl ImportArguments {
             packets += 1;
             progress.set(stream.position(), total);
         };
-        store.commit().map_err(ToolError::other)?;
+        store.commit().map_err(not_committed)?;
         progress.finish();
         close(store)?;
         if self.json {

@@ -36,7 +36,7 @@ impl Network {
 
     fn route(&mut self, selection: RouteSelection) -> Result<(), SimError> {
         let mut servers: BTreeMap<Vec<u8>, (Name, Vec<NodeId>)> = BTreeMap::new();
-        for (application, attachment) in self.applications.values().zip(self.core.attachments.values()) {
+        for (application, attachment) in self.applications.iter().zip(self.core.attachments.iter()) {
             for prefix in application.prefixes() {
                 let key = prefix.canonical().to_vec();
                 servers.entry(key).or_insert_with(|| (prefix, Vec::new())).1.push(attachment.node);
@@ -82,7 +82,7 @@ impl Network {
 fn graph(network: &Network) -> Graph<Exit> {
     let core = &network.core;
     let mut graph = Graph::new(core.nodes.len());
-    for (number, link) in core.links.iter().filter(|(_, link)| link.is_up) {
+    for (number, link) in core.links.indexed().filter(|(_, link)| link.is_up) {
         let Link { ends, config, .. } = link;
         for from in ends {
             for to in ends.iter().filter(|to| to.node != from.node) {

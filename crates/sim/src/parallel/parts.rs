@@ -46,10 +46,10 @@ impl Network {
         order: &Order,
         trace: &Trace,
     ) -> Arena<PartId, Network> {
-        let mut spare = take(&mut self.cores.parts).into_values();
+        let mut spare = take(&mut self.cores.parts).into_iter();
         let parts = std::iter::repeat_with(|| spare.next().unwrap_or_else(|| Network::new(self.core.seed)));
         let mut parts: Arena<PartId, Network> = parts.take(partition.parts()).collect();
-        for part in parts.values_mut() {
+        for part in &mut parts {
             self.make_room_in(part);
             part.core.now = self.core.now;
             part.core.hops = 0;
@@ -65,7 +65,7 @@ impl Network {
                 move_flights(&mut self.core, &mut part.core, channel, &|turn| turn);
             }
         }
-        for (number, part) in parts.iter_mut() {
+        for (number, part) in parts.indexed_mut() {
             move_belongings(self, part, partition, number, &|turn| turn);
             for link in partition.cut_links() {
                 part.core.links[link] = self.core.links[link].clone();
@@ -93,7 +93,7 @@ impl Network {
         partition: &Partition,
         order: &Order,
     ) {
-        for (number, part) in parts.iter_mut() {
+        for (number, part) in parts.indexed_mut() {
             let exact = |turn| order.exact(number, turn);
             move_belongings(part, self, partition, number, &exact);
             for event in part.core.queue.take_all() {

@@ -38,7 +38,7 @@ impl<E: Eviction> Caches<E> {
         let caches = list.len();
         let places = objects.checked_mul(caches).filter(|places| *places <= MAX_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
-        let is_scanned = list.values().all(|cache| cache.capacity <= MAX_SCANNED);
+        let is_scanned = list.iter().all(|cache| cache.capacity <= MAX_SCANNED);
         let slots = vec![SlotId(0); if is_scanned { 0 } else { places }];
         Ok(Caches { list, holders: vec![0; objects * words], words, slots })
     }
@@ -71,7 +71,7 @@ impl<E: Eviction> Caches<E> {
         let slot = match known {
             Some(slot) => slot,
             None => {
-                let place = own.objects.values().position(|other| *other == object);
+                let place = own.objects.iter().position(|other| *other == object);
                 place.map_or(SlotId(0), SlotId::from_index)
             }
         };

@@ -165,7 +165,7 @@ impl CacheNetwork {
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
         let Requests { catalogue, warm_up, counted } = requests;
-        let capacities = paths.caches.values().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
+        let capacities = paths.caches.iter().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
         let caches = Caches::new(capacities, catalogue.objects(), start)?;
         // Where each object is for good.
         let sources = (0..catalogue.objects())
@@ -176,20 +176,20 @@ impl CacheNetwork {
             caches,
             sources,
             placement: self.placement,
-            answered: paths.caches.values().map(|_| 0).collect(),
+            answered: paths.caches.iter().map(|_| 0).collect(),
         };
         run.requests(catalogue, warm_up, random);
-        run.answered.values_mut().for_each(|count| *count = 0);
+        run.answered.iter_mut().for_each(|count| *count = 0);
         let sums = run.requests(catalogue, counted, random);
         let mut hits_at = vec![0; self.topology.nodes.len()];
-        for (node, hits) in paths.caches.values().zip(run.answered.values()) {
+        for (node, hits) in paths.caches.iter().zip(run.answered.iter()) {
             if let Some(place) = hits_at.get_mut(*node) {
                 *place = *hits;
             }
         }
         Ok(CacheNetworkReport {
             requests: counted,
-            hits: run.answered.values().sum(),
+            hits: run.answered.iter().sum(),
             hits_at,
             hops: sums.hops,
             hops_to_source: sums.hops_to_source,

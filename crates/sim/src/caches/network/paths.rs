@@ -139,7 +139,7 @@ impl CachePaths {
     }
 
     fn cache_at(&self, node: usize) -> Option<CacheId> {
-        self.caches.as_slice().binary_search(&node).ok().map(CacheId::from_index)
+        self.caches.binary_search(&node).ok().map(CacheId::from_index)
     }
 
     #[inline(always)]

@@ -89,7 +89,8 @@ pub use strategy::{
     StrategySpec, UnknownWord, add_strategies, strategy_names,
 };
 pub use tables::content_store::eviction::{
-    Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, add_evictions, eviction_names,
+    CacheKey, CachedId, Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, add_evictions,
+    eviction_names,
 };
 pub use tables::content_store::placement::{CachePlacement, CacheProbability};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};

@@ -17,7 +17,7 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-use engine::FaceId;
+use engine::{CachedId, FaceId};
 use serde::{Deserialize, Serialize};
 
 /// A number that tells one of many things of a kind, in the order in which they were added.
@@ -83,8 +83,6 @@ ids! {
     pub(crate) ClusterId(u32);
     /// An object of a catalogue, in the order of popularity.
     pub(crate) ObjectId(u32);
-    /// A place for an object in a cache.
-    pub(crate) SlotId(u32);
     /// A node's cache that has room, in the order of the nodes.
     pub(crate) CacheId(u32);
     /// Somebody from whom requests come, in the order in which they were named.
@@ -103,6 +101,18 @@ impl Id for FaceId {
     #[inline(always)]
     fn index(self) -> usize {
         self.0.wrapping_sub(FaceId::LAST_RESERVED.0 + 1) as usize
+    }
+}
+
+impl Id for CachedId {
+    #[inline(always)]
+    fn from_index(index: usize) -> Self {
+        CachedId(index as u32)
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0 as usize
     }
 }
 

@@ -82,7 +82,7 @@ pub use face::{FaceConfig, FaceCounters, FaceScope};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
 pub use sampling::{Sample, SamplingConfig, SamplingCounters};
-pub use second_store::{QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest};
+pub use second_store::{LookupId, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest};
 pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,

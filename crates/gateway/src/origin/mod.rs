@@ -169,7 +169,7 @@ impl OriginServer {
     async fn handle(&self, interest: Interest, header: LinkHeader) -> Result<(), ClientError> {
         let object = table::object_of(interest.name());
         let Some(target) = self.shared.config.mapping.target_of(object.as_ref()) else {
-            return self.shared.client.refuse(&interest, NackReason::Unspecified, &header).await;
+            return self.shared.client.nack(&interest, NackReason::Unspecified, &header).await;
         };
         let (outcome, known) = {
             let mut table = self.table();
@@ -191,7 +191,7 @@ impl OriginServer {
             match sent {
                 Sent::Data(data, header) => self.shared.client.reply(&data, &header).await?,
                 Sent::Nack(interest, header) => {
-                    self.shared.client.refuse(&interest, NackReason::Unspecified, &header).await?;
+                    self.shared.client.nack(&interest, NackReason::Unspecified, &header).await?;
                 }
             }
         }

@@ -124,7 +124,7 @@ pub struct ContentStoreCounters {
 
 /// What is known of the name of a Data that is to be kept.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KeptName<'h> {
+pub(crate) struct IncomingName<'h> {
     pub(crate) hash: NameHash,
     /// Those of its prefixes, too, unless nobody has looked into it.
     pub(crate) hashes: Option<&'h PrefixHashes>,
@@ -137,7 +137,7 @@ pub(crate) struct KeptName<'h> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IncomingData<'a> {
     data: &'a Data,
-    name: KeptName<'a>,
+    name: IncomingName<'a>,
     /// The entry of the same name, if any.
     known: Option<CachedId>,
     fresh_until: Instant,
@@ -146,7 +146,7 @@ pub(crate) struct IncomingData<'a> {
 impl<'a> IncomingData<'a> {
     /// That has just come from upstream. `known` is the entry of the same name, if any.
     #[inline(always)]
-    pub(crate) fn at(now: Instant, data: &'a Data, name: KeptName<'a>, known: Option<CachedId>) -> Self {
+    pub(crate) fn at(now: Instant, data: &'a Data, name: IncomingName<'a>, known: Option<CachedId>) -> Self {
         let fresh_until = match data.freshness() {
             // Not fresh from the first instant on.
             Duration::ZERO => Instant::ZERO,

@@ -195,10 +195,10 @@ fn may_be_cut(link: &Link, shortest: Duration) -> bool {
 
 /// The cluster of each node.
 fn clusters(network: &Network, shortest_cut: Duration) -> Arena<NodeId, ClusterId> {
-    let mut joined: Vec<Vec<usize>> = vec![Vec::new(); network.core.nodes.len()];
+    let mut joined: Arena<NodeId, Vec<NodeId>> = Arena::filled(&network.core.nodes, Vec::new());
     for link in network.core.links.iter().filter(|link| !may_be_cut(link, shortest_cut)) {
         for pair in link.ends.windows(2) {
-            let [a, b] = [pair[0].node.index(), pair[1].node.index()];
+            let [a, b] = [pair[0].node, pair[1].node];
             joined[a].push(b);
             joined[b].push(a);
         }

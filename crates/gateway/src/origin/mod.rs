@@ -38,7 +38,7 @@ use web::{ClientValidators, Web, next_bytes};
 /// Room that is made at once for more of an answer whose size is not known.
 const GROWTH_BYTES: usize = 1 << 20;
 
-pub use web::WebError;
+pub use web::{TlsSetupError, WebError};
 
 /// How much of this machine, and of the web server, strangers may use.
 #[derive(Clone, Debug, PartialEq, Eq)]

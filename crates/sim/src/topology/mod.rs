@@ -124,7 +124,7 @@ impl Topology {
         network: &mut Network,
         otherwise: &LinkConfig,
     ) -> Result<Arena<TopologyNodeId, NodeId>, SimError> {
-        let nodes = Arena::from(network.add_nodes(self.nodes.len())?);
+        let nodes: Arena<_, NodeId> = Arena::from(network.add_nodes(self.nodes.len())?);
         for link in &self.links {
             let (Some(&from), Some(&to)) = (nodes.get(link.from), nodes.get(link.to)) else {
                 return Err(SimError::TooFewEnds);
@@ -155,7 +155,7 @@ impl Topology {
         let largest = sizes.iter().max_by_key(|(component, size)| (**size, usize::MAX - **component));
         let Some((&largest, _)) = largest else { return Topology::default() };
         let mut places = Arena::filled(&self.nodes, None);
-        let mut nodes = Arena::default();
+        let mut nodes: Arena<TopologyNodeId, TopologyNode> = Arena::default();
         for (place, node) in self.nodes.indexed() {
             if components.get(place) == Some(&largest) {
                 let new = nodes.push(node.clone());

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use cairn::engine::{Eviction, EvictionKind, EvictionPolicy};
+use cairn::engine::{CacheKey, CachedId, Eviction, EvictionKind, EvictionPolicy};
 use cairn::packet::random::{Random, Zipf};
 use cairn::sim::study_cache;
 
@@ -14,21 +14,21 @@ pub(crate) const OLDEST: EvictionKind =
 /// First in, first out.
 #[derive(Debug, Default)]
 struct Oldest {
-    queue: VecDeque<u32>,
+    queue: VecDeque<CachedId>,
 }
 
 impl Eviction for Oldest {
-    fn insert(&mut self, id: u32, _key: u64) {
+    fn insert(&mut self, id: CachedId, _key: CacheKey) {
         self.queue.push_back(id);
     }
 
-    fn touch(&mut self, _id: u32) {}
+    fn touch(&mut self, _id: CachedId) {}
 
-    fn remove(&mut self, id: u32) {
+    fn remove(&mut self, id: CachedId) {
         self.queue.retain(|other| *other != id);
     }
 
-    fn evict(&mut self) -> Option<u32> {
+    fn evict(&mut self) -> Option<CachedId> {
         self.queue.pop_front()
     }
 
@@ -37,7 +37,7 @@ impl Eviction for Oldest {
     }
 
     fn footprint_bytes(&self) -> usize {
-        self.queue.capacity() * size_of::<u32>()
+        self.queue.capacity() * size_of::<CachedId>()
     }
 }
 

@@ -7,7 +7,10 @@ use sim::{LinkConfig, LinkId, Network};
 /// Checks a topology, and builds it if it is small.
 pub fn check(topology: &Topology) {
     for link in &topology.links {
-        assert!(link.from < topology.nodes.len() && link.to < topology.nodes.len(), "{link:?} leads nowhere");
+        assert!(
+            link.from.0 < topology.nodes.len() && link.to.0 < topology.nodes.len(),
+            "{link:?} leads nowhere"
+        );
         assert_ne!(link.from, link.to);
         assert!(link.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)), "{link:?}");
         assert!(link.rate_bits_per_second.is_none_or(|rate| rate > 0), "{link:?}");

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use cairn_fuzz::topology::check;
-use sim::topology::Topology;
+use sim::topology::{Topology, TopologyNodeId};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -38,7 +38,7 @@ fn write(topology: &Topology) -> String {
     }
     text.push_str("[links]\n");
     for link in &topology.links {
-        let name = |place: usize| &topology.nodes[place].name;
+        let name = |node: TopologyNodeId| &topology.nodes[node].name;
         let _ = write!(text, "{}:{}", name(link.from), name(link.to));
         if let Some(rate) = link.rate_bits_per_second {
             let _ = write!(text, " bw={:e}", rate as f64 / 1e6);

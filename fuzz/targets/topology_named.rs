@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use cairn_fuzz::topology::check;
-use sim::topology::{NamedLink, NamedNode, Topology};
+use sim::topology::{NamedLink, NamedNode, Topology, TopologyNodeId};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -21,7 +21,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 
 /// What a topology says in names is the topology again.
 fn check_again(topology: &Topology) {
-    let name = |place: usize| topology.nodes[place].name.clone();
+    let name = |node: TopologyNodeId| topology.nodes[node].name.clone();
     let nodes: Vec<NamedNode> = topology
         .nodes
         .iter()

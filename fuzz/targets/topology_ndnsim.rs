@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use cairn_fuzz::topology::check;
-use sim::topology::Topology;
+use sim::topology::{Topology, TopologyNodeId};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -39,7 +39,7 @@ fn write(topology: &Topology) -> String {
     }
     text.push_str("link\n");
     for link in &topology.links {
-        let name = |place: usize| &topology.nodes[place].name;
+        let name = |node: TopologyNodeId| &topology.nodes[node].name;
         let (rate, metric) = (link.rate_bits_per_second.unwrap_or(0), link.metric.unwrap_or(0));
         let _ = write!(text, "{} {} {rate}bps {metric}", name(link.from), name(link.to));
         if let Some(delay) = link.delay {

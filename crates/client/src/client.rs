@@ -124,8 +124,8 @@ impl Client {
 
     /// How many Interests came, while the client waited for something else, beyond what is kept for
     /// [`Client::next`].
-    pub fn overlooked(&self) -> u64 {
-        self.session.overlooked()
+    pub fn dropped(&self) -> u64 {
+        self.session.dropped()
     }
 
     /// Sets how long the forwarder may take to answer commands, and how often it is asked.
@@ -209,11 +209,11 @@ impl Client {
         self.send(|connection| connection.send_data(data, asked))
     }
 
-    /// Sends an Interest that came with `asked` back.
+    /// Answers an Interest that came with `asked` with a Nack.
     ///
     /// # Errors
     /// As [`Client::reply`].
-    pub fn refuse(
+    pub fn nack(
         &mut self,
         interest: &Interest,
         reason: NackReason,

@@ -288,7 +288,8 @@ impl FetchMonitor<'_> {
 ///
 /// No [`trust::whole_file::Replacement`]: a download lasts, so what it has is there to be seen under a name
 /// that one knows, and who finds that name taken lets the other finish. What a power cut takes can be fetched
-/// again.
+/// again. `cairn get` writes its parts itself: it leaves behind what has come, with notes beside it, goes on
+/// with that another time, and takes the place of what an earlier run left.
 pub(crate) struct PartFile {
     pub(crate) file: File,
     part: PathBuf,

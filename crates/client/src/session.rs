@@ -88,7 +88,7 @@ pub(crate) struct Session {
     next_fetch: u64,
     outgoing: VecDeque<Outgoing>,
     unsolicited: u64,
-    overlooked: u64,
+    dropped: u64,
 }
 
 impl Session {
@@ -101,8 +101,8 @@ impl Session {
         self.unsolicited
     }
 
-    pub(crate) fn overlooked(&self) -> u64 {
-        self.overlooked
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Notes an Interest that was sent, or is to be sent again when there is a forwarder.
@@ -350,7 +350,7 @@ impl Session {
         }
         let bytes = self.interest_bytes.saturating_add(interest.wire().len());
         if self.interests.len() >= MAX_WAITING || bytes > MAX_WAITING_BYTES {
-            self.overlooked += 1;
+            self.dropped += 1;
             return;
         }
         self.interest_bytes = bytes;

@@ -227,7 +227,7 @@ fn a_forwarder_that_comes_back_has_everything_as_before_and_questions_are_asked_
         while client.is_gone() {
             tokio::task::yield_now().await;
         }
-        assert_eq!((client.outages().outages, client.overlooked()), (1, 0));
+        assert_eq!((client.outages().outages, client.dropped()), (1, 0));
     });
     forwarder.join().unwrap();
 }

@@ -109,7 +109,7 @@ fn an_interest_for_us_is_answered_with_its_token() {
         let Some(Event::Interest { interest, header }) = client.next(None).unwrap() else { panic!() };
         match answer {
             true => client.reply(&data("/served/x", 10), &header).unwrap(),
-            false => client.refuse(&interest, NackReason::Congestion, &header).unwrap(),
+            false => client.nack(&interest, NackReason::Congestion, &header).unwrap(),
         }
         client.connection_mut().flush().unwrap();
     }
@@ -184,7 +184,7 @@ fn keep_of_a_flood(interest: InterestBuilder, flood: usize, most: usize) {
     let until = client.now();
     let kept = std::iter::from_fn(|| client.next(Some(until)).unwrap()).count();
     assert!(kept <= most && kept > most / 2, "{kept}");
-    assert_eq!(kept as u64 + client.overlooked(), flood as u64);
+    assert_eq!(kept as u64 + client.dropped(), flood as u64);
     drop(client);
     assert!(peer.join().unwrap());
 }

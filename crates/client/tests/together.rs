@@ -197,9 +197,9 @@ fn a_source_that_cannot_go_on_ends_serving_with_its_error_and_answers_no_more() 
         ask(&mut peer, "/near/2");
         peer.receive().is_none()
     });
-    client
-        .attach(&name("/near"), answer_with(|_| Err(SourceError::Read(std::io::ErrorKind::NotFound.into()))));
+    client.attach(&name("/near"), answer_with(|_| Err(SourceError::other("the database is gone"))));
     let error = client.run(None).unwrap_err();
+    assert!(error.to_string().contains("the database is gone"), "{error}");
     assert!(matches!(&error, ClientError::Source { prefix, .. } if prefix.name == name("/near")), "{error}");
     assert!(matches!(client.next(None).unwrap(), Some(Event::Interest { .. })));
     drop(client);

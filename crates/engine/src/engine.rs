@@ -20,7 +20,7 @@ use crate::face_id::FaceId;
 use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
 use crate::sampling::Sampling;
 use crate::second_store::{
-    PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest,
+    PendingLookups, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest,
 };
 use crate::sharing::{SharedLinks, SharingCounters};
 use crate::state::{Maintenance, Settings, Tables};
@@ -49,8 +49,8 @@ pub struct FaceExists(pub FaceId);
 /// [`Engine::next_deadline`] at the latest. `now` never goes back. Whoever has many packets at once does the
 /// same, faster, with what [`batch`](crate::batch) offers.
 ///
-/// With a [second store](Engine::set_second_store) take its questions and Data with
-/// [`Engine::poll_second_store`] at the same places, and tell what came of a question with
+/// With a [second store](Engine::set_second_store) take its lookups and Data with
+/// [`Engine::poll_second_store`] at the same places, and tell what came of a lookup with
 /// [`Engine::receive_found`] or [`Engine::receive_absent`]. Where Data is
 /// [sampled for verification](Engine::set_sampling) take it with [`Engine::poll_sample`], and tell
 /// of each that is not to be kept with [`Engine::refuse_sample`] or [`Engine::drop_sample`].
@@ -68,7 +68,7 @@ pub struct Engine {
     /// Faces whose links are shared with others who ask for the same.
     pub(crate) shared: SharedLinks,
     /// Behind the content store, if there is one.
-    pub(crate) second_store: Option<Box<PendingQuestions>>,
+    pub(crate) second_store: Option<Box<PendingLookups>>,
     /// Data that is taken aside to be verified, if some is.
     pub(crate) sampling: Option<Box<Sampling>>,
     /// Tells the Data that answer several Interests apart.
@@ -178,7 +178,7 @@ impl Engine {
         &self.tables.store.counters
     }
 
-    /// What became of questions to the second store, if there is one.
+    /// What became of lookups to the second store, if there is one.
     pub fn second_store_counters(&self) -> Option<&SecondStoreCounters> {
         self.second_store.as_ref().map(|asking| &asking.counters)
     }
@@ -404,7 +404,7 @@ impl Engine {
         store: Option<(Arc<dyn SecondStore>, SecondStoreConfig)>,
     ) {
         let first = if store.is_some() { self.random.next_u64() >> 1 } else { 0 };
-        let asking = store.map(|(store, config)| Box::new(PendingQuestions::new(store, config, first)));
+        let asking = store.map(|(store, config)| Box::new(PendingLookups::new(store, config, first)));
         if let Some(before) = std::mem::replace(&mut self.second_store, asking) {
             self.part_from_store(now, *before);
         }
@@ -430,8 +430,8 @@ impl Engine {
         self.release_shared(now);
         self.sweep(now);
         self.order_store(now);
-        self.give_up_questions(now);
-        self.put_late_questions(now);
+        self.give_up_lookups(now);
+        self.start_late_lookups(now);
         for _ in 0..MAX_DUE {
             match self.tables.pending.pop_due(now) {
                 Some(id) => self.handle_due(now, id),
@@ -453,7 +453,7 @@ impl Engine {
         self.events.pop_front()
     }
 
-    /// The next question to the second store, or Data offered to it.
+    /// The next lookup to the second store, or Data offered to it.
     #[inline]
     pub fn poll_second_store(&mut self) -> Option<SecondStoreRequest> {
         self.second_store.as_mut()?.poll()

@@ -82,14 +82,15 @@ pub use face::{FaceConfig, FaceCounters, FaceScope};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
 pub use sampling::{Sample, SamplingConfig, SamplingCounters};
-pub use second_store::{QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest};
+pub use second_store::{LookupId, SecondStore, SecondStoreConfig, SecondStoreCounters, SecondStoreRequest};
 pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
     StrategySpec, UnknownWord, add_strategies, strategy_names,
 };
 pub use tables::content_store::eviction::{
-    Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, add_evictions, eviction_names,
+    CacheKey, CachedId, Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, add_evictions,
+    eviction_names,
 };
 pub use tables::content_store::placement::{CachePlacement, CacheProbability};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};

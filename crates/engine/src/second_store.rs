@@ -1,11 +1,11 @@
 //! A source of Data behind the content store that answers later, such as a repository on a disk.
 //!
-//! An Interest that the content store cannot answer is put to it as a question before it goes upstream. The
+//! An Interest that the content store cannot answer is looked up in it before it goes upstream. The
 //! Interest is pending meanwhile like any other. Where the store says in memory that it has nothing, where
-//! too many questions wait, or where no answer comes in time, the Interest goes upstream as if there were no
-//! such store. The engine does no I/O: questions and offers go out as values, answers come in as calls.
+//! too many lookups wait, or where no answer comes in time, the Interest goes upstream as if there were no
+//! such store. The engine does no I/O: lookups and offers go out as values, answers come in as calls.
 //!
-//! What such a store says to some questions only stands in for what upstream would say now, such as which
+//! What such a store finds for some Interests only stands in for what upstream would say now, such as which
 //! version of an object is the newest. Then the Interest goes upstream first, and the store is asked when
 //! nobody upstream can be asked, all have refused, or none has answered in half of the Interest's lifetime.
 
@@ -52,30 +52,30 @@ impl Default for SecondStoreConfig {
     }
 }
 
-/// The number of a question to the second store.
+/// The number of a lookup to the second store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuestionId(pub u64);
+pub struct LookupId(pub u64);
 
 /// Something for the second store.
 #[derive(Clone, Debug)]
 pub enum SecondStoreRequest {
     /// It is asked for the answer to an Interest: [`Engine::receive_found`](crate::Engine::receive_found) or
     /// [`Engine::receive_absent`](crate::Engine::receive_absent) takes it.
-    Ask(QuestionId, Interest),
+    LookUp(LookupId, Interest),
     /// It may keep this Data.
     Offer(Data),
 }
 
 packet::counters! {
-    /// What became of questions and offers.
+    /// What became of lookups and offers.
     pub struct SecondStoreCounters {
-        /// Questions asked.
+        /// Lookups begun.
         pub asked = "asked",
         /// Interests answered by the store.
         pub found = "found",
-        /// Questions that the store had no answer to after all.
+        /// Lookups that found nothing after all.
         pub absent = "absent",
-        /// Questions that were not answered in time.
+        /// Lookups that were not answered in time.
         pub overdue = "overdue",
         /// Interests that went upstream at once because too many waited, of all or of their origin.
         pub queue_full = "queue-full",
@@ -91,39 +91,39 @@ const MAX_OFFERS: usize = 4096;
 
 /// The store, and what waits for it.
 #[derive(Debug)]
-pub(crate) struct PendingQuestions {
+pub(crate) struct PendingLookups {
     pub(crate) store: Arc<dyn SecondStore>,
     pub(crate) config: SecondStoreConfig,
     pub(crate) counters: SecondStoreCounters,
-    /// Questions in the order of their numbers, which is that of their deadlines; `None` where one has been
+    /// Lookups in the order of their numbers, which is that of their deadlines; `None` where one has been
     /// answered. The first is never `None`.
-    waiting: VecDeque<(Instant, Option<PendingQuestion>)>,
+    waiting: VecDeque<(Instant, Option<PendingLookup>)>,
     /// The number of the first of them.
     first: u64,
     /// How many of those that are not answered come from each origin.
     by_origin: BTreeMap<u64, usize>,
-    /// Questions that are put if upstream has not answered by then. The number tells those apart that are due
+    /// Lookups that begin if upstream has not answered by then. The number tells those apart that are due
     /// at one time.
-    later: BTreeMap<(Instant, u64), PendingQuestion>,
+    later: BTreeMap<(Instant, u64), PendingLookup>,
     next_later: u64,
     effects: VecDeque<SecondStoreRequest>,
     offers: usize,
 }
 
-/// The pending Interest that a question is about. Its number may be another's by the time of the answer.
+/// The pending Interest that a lookup is about. Its number may be another's by the time of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PendingQuestion {
+pub(crate) struct PendingLookup {
     pub(crate) id: PendingId,
     pub(crate) hash: NameHash,
     /// Who asks, if that is somebody who may not take all the room.
     pub(crate) origin: Option<u64>,
 }
 
-impl PendingQuestions {
-    /// Its questions are numbered from `first` on, so that nobody takes answers to those of another for its
+impl PendingLookups {
+    /// Its lookups are numbered from `first` on, so that nobody takes answers to those of another for its
     /// own.
     pub(crate) fn new(store: Arc<dyn SecondStore>, config: SecondStoreConfig, first: u64) -> Self {
-        PendingQuestions {
+        PendingLookups {
             store,
             config,
             counters: SecondStoreCounters::default(),
@@ -137,23 +137,23 @@ impl PendingQuestions {
         }
     }
 
-    /// Asks, if there is room for one more question.
-    pub(crate) fn ask(&mut self, now: Instant, waiting: PendingQuestion, interest: &Interest) -> bool {
+    /// Asks, if there is room for one more lookup.
+    pub(crate) fn ask(&mut self, now: Instant, waiting: PendingLookup, interest: &Interest) -> bool {
         if !self.has_room(waiting.origin) {
             self.counters.queue_full += 1;
             return false;
         }
         self.enter(&waiting);
-        let id = QuestionId(self.first + self.waiting.len() as u64);
+        let id = LookupId(self.first + self.waiting.len() as u64);
         self.waiting.push_back((now + self.config.timeout, Some(waiting)));
-        self.effects.push_back(SecondStoreRequest::Ask(id, interest.clone()));
+        self.effects.push_back(SecondStoreRequest::LookUp(id, interest.clone()));
         self.counters.asked += 1;
         true
     }
 
-    /// Notes a question that is to be put at `when` if upstream has not answered, if there is room for one
+    /// Notes a lookup that is to begin at `when` if upstream has not answered, if there is room for one
     /// more.
-    pub(crate) fn ask_later(&mut self, when: Instant, waiting: PendingQuestion) -> bool {
+    pub(crate) fn ask_later(&mut self, when: Instant, waiting: PendingLookup) -> bool {
         if !self.has_room(waiting.origin) {
             self.counters.queue_full += 1;
             return false;
@@ -164,15 +164,15 @@ impl PendingQuestions {
         true
     }
 
-    /// Takes a question that is due to be put, unless upstream has answered.
-    pub(crate) fn due_later(&mut self, now: Instant) -> Option<PendingQuestion> {
+    /// Takes a lookup that is due to begin, unless upstream has answered.
+    pub(crate) fn due_later(&mut self, now: Instant) -> Option<PendingLookup> {
         let first = self.later.first_entry().filter(|first| first.key().0 <= now)?;
         let waiting = first.remove();
         self.leave(Some(&waiting));
         Some(waiting)
     }
 
-    /// Whether one more question may wait. However many an origin has, as much room is left for others: who
+    /// Whether one more lookup may wait. However many an origin has, as much room is left for others: who
     /// asks for a thousand things at once does not keep the one from the store that somebody else asks for.
     fn has_room(&self, origin: Option<u64>) -> bool {
         let left = self.config.max_waiting.saturating_sub(self.waiting.len() + self.later.len());
@@ -180,15 +180,15 @@ impl PendingQuestions {
         left > own
     }
 
-    /// A question of an origin waits.
-    fn enter(&mut self, waiting: &PendingQuestion) {
+    /// A lookup of an origin waits.
+    fn enter(&mut self, waiting: &PendingLookup) {
         if let Some(origin) = waiting.origin {
             *self.by_origin.entry(origin).or_default() += 1;
         }
     }
 
-    /// A question of an origin does not wait any more.
-    fn leave(&mut self, waiting: Option<&PendingQuestion>) {
+    /// A lookup of an origin does not wait any more.
+    fn leave(&mut self, waiting: Option<&PendingLookup>) {
         let Some(origin) = waiting.and_then(|waiting| waiting.origin) else { return };
         if let Some(own) = self.by_origin.get_mut(&origin) {
             *own -= 1;
@@ -208,8 +208,8 @@ impl PendingQuestions {
         self.effects.push_back(SecondStoreRequest::Offer(data.clone()));
     }
 
-    /// What a question was about, unless it has been answered or given up.
-    pub(crate) fn answered(&mut self, QuestionId(number): QuestionId) -> Option<PendingQuestion> {
+    /// What a lookup was about, unless it has been answered or given up.
+    pub(crate) fn answered(&mut self, LookupId(number): LookupId) -> Option<PendingLookup> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let waiting = self.waiting.get_mut(place)?.1.take();
         self.leave(waiting.as_ref());
@@ -217,8 +217,8 @@ impl PendingQuestions {
         waiting
     }
 
-    /// Takes a question that nobody answered in time.
-    pub(crate) fn overdue(&mut self, now: Instant) -> Option<PendingQuestion> {
+    /// Takes a lookup that nobody answered in time.
+    pub(crate) fn overdue(&mut self, now: Instant) -> Option<PendingLookup> {
         if self.waiting.front().is_none_or(|(deadline, _)| *deadline > now) {
             return None;
         }
@@ -235,8 +235,8 @@ impl PendingQuestions {
         overdue.min(later)
     }
 
-    /// All questions, which will not be answered any more.
-    pub(crate) fn into_waiting(self) -> impl Iterator<Item = PendingQuestion> {
+    /// All lookups, which will not be answered any more.
+    pub(crate) fn into_waiting(self) -> impl Iterator<Item = PendingLookup> {
         self.waiting.into_iter().filter_map(|(_, waiting)| waiting)
     }
 

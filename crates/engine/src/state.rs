@@ -144,7 +144,7 @@ impl Tables {
     /// Data, whose name has this hash, is kept because of `face`.
     pub(crate) fn note_owner(&mut self, data: &Data, hash: NameHash, face: FaceId) {
         if let Some(id) = self.store.entry_of(&self.index, data, hash) {
-            self.store.shares.note_kept(id.0, face);
+            self.store.shares.note_kept(id, face);
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cairn_engine::{
-    Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop, QuestionId, SecondStore, SecondStoreConfig,
+    Arrival, Engine, EngineConfig, FaceConfig, FaceId, LookupId, NextHop, SecondStore, SecondStoreConfig,
     SecondStoreCounters, SecondStoreRequest,
 };
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -80,9 +80,9 @@ impl World {
         self.receive(consumer, Packet::Interest(interest));
     }
 
-    fn question(&mut self) -> Option<QuestionId> {
+    fn lookup(&mut self) -> Option<LookupId> {
         match self.engine.poll_second_store()? {
-            SecondStoreRequest::Ask(id, _) => Some(id),
+            SecondStoreRequest::LookUp(id, _) => Some(id),
             SecondStoreRequest::Offer(_) => None,
         }
     }
@@ -108,25 +108,25 @@ fn what_the_store_has_is_not_asked_for_upstream_and_then_comes_from_the_content_
     world.ask(CONSUMERS[0], "/a", false);
     world.ask(CONSUMERS[1], "/a", false);
     world.ask(CONSUMERS[0], "/a", false);
-    let question = world.question().unwrap();
-    assert!(world.question().is_none(), "one question for all who wait");
+    let lookup = world.lookup().unwrap();
+    assert!(world.lookup().is_none(), "one lookup for all who wait");
     assert_eq!(world.sent(), []);
-    world.engine.receive_found(world.now, question, data("/a"), world.now + Duration::from_secs(1));
+    world.engine.receive_found(world.now, lookup, data("/a"), world.now + Duration::from_secs(1));
     assert_eq!(world.sent(), CONSUMERS);
     assert_eq!(world.engine.pending_count(), 0);
     world.ask(CONSUMERS[0], "/a", true);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
-    assert!(world.question().is_none());
+    assert!(world.lookup().is_none());
     assert_eq!(world.engine.face_counters(PRODUCER).unwrap().packets.out_interests, 0);
     assert_eq!(world.engine.next_deadline().max(world.now + TIMEOUT * 2), world.engine.next_deadline());
 }
 
 #[test]
-fn what_it_denies_goes_upstream_at_once_without_a_question() {
+fn what_it_denies_goes_upstream_at_once_without_a_lookup() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/b", false);
     assert_eq!(world.sent(), [PRODUCER]);
-    assert!(world.question().is_none());
+    assert!(world.lookup().is_none());
     assert_eq!(world.counters().asked, 0);
 }
 
@@ -134,10 +134,10 @@ fn what_it_denies_goes_upstream_at_once_without_a_question() {
 fn what_it_turns_out_not_to_have_goes_upstream_once() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", false);
-    let question = world.question().unwrap();
-    world.engine.receive_absent(world.now, question);
+    let lookup = world.lookup().unwrap();
+    world.engine.receive_absent(world.now, lookup);
     assert_eq!(world.sent(), [PRODUCER]);
-    world.engine.receive_absent(world.now, question);
+    world.engine.receive_absent(world.now, lookup);
     world.now += TIMEOUT;
     world.engine.advance(world.now);
     assert_eq!(world.sent(), []);
@@ -150,13 +150,13 @@ fn what_it_turns_out_not_to_have_goes_upstream_once() {
 fn a_slow_store_is_not_waited_for_and_what_it_finds_late_still_answers() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", false);
-    let question = world.question().unwrap();
+    let lookup = world.lookup().unwrap();
     assert_eq!(world.engine.next_deadline(), world.now + TIMEOUT);
     world.now += TIMEOUT;
     world.engine.advance(world.now);
     assert_eq!(world.sent(), [PRODUCER]);
     assert_eq!(world.counters().overdue, 1);
-    world.engine.receive_found(world.now, question, data("/a"), Instant::ZERO);
+    world.engine.receive_found(world.now, lookup, data("/a"), Instant::ZERO);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     world.receive(PRODUCER, Packet::Data(data("/a")));
     assert_eq!(world.sent(), []);
@@ -169,8 +169,8 @@ fn no_more_wait_than_may() {
         world.ask(CONSUMERS[0], uri, false);
     }
     assert_eq!(world.sent(), [PRODUCER]);
-    let (first, second) = (world.question().unwrap(), world.question().unwrap());
-    assert!(world.question().is_none());
+    let (first, second) = (world.lookup().unwrap(), world.lookup().unwrap());
+    assert!(world.lookup().is_none());
     assert_eq!((world.counters().asked, world.counters().queue_full), (2, 1));
     // Answers out of order.
     world.engine.receive_absent(world.now, second);
@@ -178,7 +178,7 @@ fn no_more_wait_than_may() {
     assert_eq!(world.sent(), [PRODUCER, PRODUCER]);
     // A name of its own: the nonces of the others are those of pending Interests.
     world.ask(CONSUMERS[1], "/a", false);
-    assert!(world.question().is_none(), "it is under way upstream");
+    assert!(world.lookup().is_none(), "it is under way upstream");
 }
 
 #[test]
@@ -193,14 +193,14 @@ fn who_asks_for_everything_that_the_store_has_leaves_room_for_others() {
         for uri in &names {
             world.ask(CONSUMERS[0], uri, false);
         }
-        let questions: Vec<_> = std::iter::from_fn(|| world.question()).collect();
-        assert_eq!(questions.len(), 8, "half of the room");
+        let lookups: Vec<_> = std::iter::from_fn(|| world.lookup()).collect();
+        assert_eq!(lookups.len(), 8, "half of the room");
         let uri = format!("/one/{round}");
         world.ask(CONSUMERS[1], &uri, false);
-        let one = world.question().unwrap();
+        let one = world.lookup().unwrap();
         // Answered, found to be absent, and given up: each makes room again.
         world.engine.receive_found(world.now, one, data(&uri), Instant::ZERO);
-        world.engine.receive_absent(world.now, questions[0]);
+        world.engine.receive_absent(world.now, lookups[0]);
         world.now += Duration::from_secs(5);
         world.engine.advance(world.now);
         assert_eq!(world.counters().overdue, 7 * round);
@@ -212,9 +212,9 @@ fn who_asks_for_everything_that_the_store_has_leaves_room_for_others() {
 fn stale_data_answers_nobody_who_wants_it_fresh() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", true);
-    let fresh = world.question().unwrap();
+    let fresh = world.lookup().unwrap();
     world.ask(CONSUMERS[1], "/a", false);
-    let any = world.question().unwrap();
+    let any = world.lookup().unwrap();
     world.engine.receive_found(world.now, any, data("/a"), world.now);
     assert_eq!(world.sent(), [CONSUMERS[1]]);
     world.engine.receive_found(world.now, fresh, data("/a"), world.now);
@@ -228,12 +228,12 @@ fn what_only_stands_in_is_asked_for_when_upstream_is_silent_for_half_of_the_life
     let mut world = World::new(&["/newest/a"], 8);
     world.ask(CONSUMERS[0], "/newest/a", true);
     assert_eq!(world.sent(), [PRODUCER]);
-    assert!(world.question().is_none());
+    assert!(world.lookup().is_none());
     world.now += Duration::from_secs(1);
     assert_eq!(world.engine.next_deadline(), world.now);
     world.engine.advance(world.now);
-    let question = world.question().unwrap();
-    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + TIMEOUT);
+    let lookup = world.lookup().unwrap();
+    world.engine.receive_found(world.now, lookup, data("/newest/a"), world.now + TIMEOUT);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     assert_eq!(world.engine.pending_count(), 0);
 }
@@ -247,7 +247,7 @@ fn what_upstream_answers_is_not_asked_of_a_store_that_stands_in() {
         assert_eq!(world.sent(), [PRODUCER, CONSUMERS[0]]);
         world.now += Duration::from_secs(1);
         world.engine.advance(world.now);
-        assert!(world.question().is_none());
+        assert!(world.lookup().is_none());
     }
     assert_eq!((world.counters().asked, world.counters().queue_full), (0, 0), "each made room again");
 }
@@ -261,14 +261,14 @@ fn a_store_that_stands_in_is_asked_at_once_when_upstream_refuses() {
         let Packet::Interest(interest) = sent.packet else { panic!("an Interest goes upstream") };
         world.receive(PRODUCER, Packet::Nack(interest, packet::NackReason::NoRoute));
         assert_eq!(world.sent(), [], "nobody is refused yet");
-        world.question().unwrap()
+        world.lookup().unwrap()
     };
-    let question = nack(&mut world, "/newest/a");
-    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + TIMEOUT);
+    let lookup = nack(&mut world, "/newest/a");
+    world.engine.receive_found(world.now, lookup, data("/newest/a"), world.now + TIMEOUT);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     // And the refusal is passed on when the store has nothing either.
-    let question = nack(&mut world, "/newest/b");
-    world.engine.receive_absent(world.now, question);
+    let lookup = nack(&mut world, "/newest/b");
+    world.engine.receive_absent(world.now, lookup);
     while let Some(sent) = world.engine.poll_transmit() {
         match sent.packet {
             Packet::Nack(..) => return assert_eq!(sent.face, CONSUMERS[0]),
@@ -287,8 +287,8 @@ fn a_store_that_stands_in_is_asked_at_once_when_there_is_no_way_upstream() {
     world.engine.remove_face(PRODUCER);
     world.ask(CONSUMERS[0], "/newest/a", true);
     assert_eq!(world.sent(), []);
-    let question = world.question().unwrap();
-    world.engine.receive_absent(world.now, question);
+    let lookup = world.lookup().unwrap();
+    world.engine.receive_absent(world.now, lookup);
     assert_eq!(world.sent(), [CONSUMERS[0]], "that there is no route");
     assert_eq!(world.engine.pending_count(), 0);
 }
@@ -297,8 +297,8 @@ fn a_store_that_stands_in_is_asked_at_once_when_there_is_no_way_upstream() {
 fn data_of_another_name_is_no_answer() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", false);
-    let question = world.question().unwrap();
-    world.engine.receive_found(world.now, question, data("/other"), world.now + TIMEOUT);
+    let lookup = world.lookup().unwrap();
+    world.engine.receive_found(world.now, lookup, data("/other"), world.now + TIMEOUT);
     assert_eq!(world.sent(), [PRODUCER]);
 }
 
@@ -317,8 +317,8 @@ fn only_data_that_was_asked_for_and_is_wanted_is_offered() {
     world.receive(PRODUCER, Packet::Data(data("/keep/c")));
     assert_eq!(offered(&mut world), 0, "nobody asked for it");
     world.ask(CONSUMERS[0], "/keep/a", false);
-    let question = world.question().unwrap();
-    world.engine.receive_found(world.now, question, data("/keep/a"), Instant::ZERO);
+    let lookup = world.lookup().unwrap();
+    world.engine.receive_found(world.now, lookup, data("/keep/a"), Instant::ZERO);
     assert_eq!(offered(&mut world), 0, "it came from there");
 }
 
@@ -326,9 +326,9 @@ fn only_data_that_was_asked_for_and_is_wanted_is_offered() {
 fn what_waits_for_a_store_that_is_taken_away_goes_upstream() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", false);
-    let question = world.question().unwrap();
+    let lookup = world.lookup().unwrap();
     world.engine.set_second_store(world.now, None);
     assert_eq!(world.sent(), [PRODUCER]);
-    world.engine.receive_found(world.now, question, data("/a"), Instant::ZERO);
+    world.engine.receive_found(world.now, lookup, data("/a"), Instant::ZERO);
     assert_eq!(world.sent(), []);
 }

@@ -22,16 +22,13 @@ pub enum NamingConvention {
     Ccnx,
 }
 
-const SEGMENT_MARKER: u8 = 0x00;
-const VERSION_MARKER: u8 = 0xfd;
-
 impl NamingConvention {
     /// `name` with a version.
     ///
     /// # Errors
     /// The name would be over-long.
     pub fn with_version(self, name: &Name, version: u64) -> Result<Name, DecodeError> {
-        self.with_number(name, version, ComponentKind::VERSION, VERSION_MARKER)
+        self.with_number(name, version, ComponentKind::VERSION, markers::VERSION)
     }
 
     /// `name` with a segment number.
@@ -39,7 +36,7 @@ impl NamingConvention {
     /// # Errors
     /// The name would be over-long.
     pub fn with_segment(self, name: &Name, segment: u64) -> Result<Name, DecodeError> {
-        self.with_number(name, segment, ComponentKind::SEGMENT, SEGMENT_MARKER)
+        self.with_number(name, segment, ComponentKind::SEGMENT, markers::SEGMENT)
     }
 
     fn with_number(
@@ -56,7 +53,7 @@ impl NamingConvention {
     /// Appends the component with a segment number, as it stands in a name.
     pub(crate) fn append_segment(self, out: &mut Vec<u8>, segment: u64) {
         let mut value = Vec::with_capacity(9);
-        self.component(&mut value, segment, ComponentKind::SEGMENT, SEGMENT_MARKER).append_to(out);
+        self.component(&mut value, segment, ComponentKind::SEGMENT, markers::SEGMENT).append_to(out);
     }
 
     /// The segment number that a component holds; those of NDN are read by either of its conventions.
@@ -104,12 +101,12 @@ impl NamingConvention {
 
 /// The segment number that a component holds by either convention.
 pub fn segment_number(component: Component<'_>) -> Option<u64> {
-    number(component, ComponentKind::SEGMENT, SEGMENT_MARKER)
+    number(component, ComponentKind::SEGMENT, markers::SEGMENT)
 }
 
 /// The version that a component holds by either convention.
 pub fn version_number(component: Component<'_>) -> Option<u64> {
-    number(component, ComponentKind::VERSION, VERSION_MARKER)
+    number(component, ComponentKind::VERSION, markers::VERSION)
 }
 
 fn number(component: Component<'_>, kind: ComponentKind, marker: u8) -> Option<u64> {

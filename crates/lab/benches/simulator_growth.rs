@@ -113,7 +113,7 @@ fn graph(what: &'static str, nodes: usize, links_each: usize, consumers: usize, 
         let link = LinkConfig::ideal().mbps(100.0).millis(5).queue(Queue::packets(100));
         let ids = topology.build(&mut network, &link).expect("a network");
         let catalogue = Arc::new(Zipf::new(10_000, 0.8, 0.0).expect("a catalogue"));
-        let mut any = || ids[random.below(ids.len() as u64) as usize];
+        let mut any = || ids.as_slice()[random.below(ids.len() as u64) as usize];
         for number in 0..10 {
             let prefix = format!("/site/{number}");
             network.add_producer(any(), &prefix, Producer::new(1_000)).expect("a producer");

@@ -422,7 +422,7 @@ fn of_a_run_of_an_earlier_version_it_is_said_that_changes_would_go_unnoticed() {
     let page = fs::read_to_string(write_report(&row.folder).unwrap()).unwrap();
     assert!(page.contains(&format!("Raw/derived files {rest}")), "the report says so");
     let run = row.read();
-    assert_eq!(result_rows(std::slice::from_ref(&run))[0].notes, [format!("raw/derived files {rest}")]);
+    assert_eq!(result_rows(std::slice::from_ref(&run))[0].run.notes, [format!("raw/derived files {rest}")]);
     assert!(
         results_markdown(&[run], None)
             .replace("\n  ", " ")
@@ -536,7 +536,7 @@ fn a_repeat_that_was_changed_is_in_no_number_of_a_comparison() {
 #[test]
 fn of_a_run_on_machines_of_their_own_the_file_that_names_them_is_told_with_its_command() {
     let row = Row::new("folders-hosts");
-    let command = || result_rows(&[row.read()]).remove(0).command;
+    let command = || result_rows(&[row.read()]).remove(0).run.command;
     assert!(!command().contains("--hosts"), "{}", command());
     fs::write(row.path("hosts.toml"), "").unwrap();
     assert!(command().ends_with(" --hosts hosts.toml"), "{}", command());

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use cairn_lab::backend::netns::namespace::Namespace;
 use cairn_lab::backend::netns::wiring::wire;
 use cairn_lab::experiment::Experiment;
-use cairn_lab::experiment::plan::{IndexVec, NodeIndex};
+use cairn_lab::experiment::plan::{Arena, NodeIndex};
 use testkit::needs::needed;
 
 const TWO: &str =
     "title = 'two'\nduration = '1 s'\n[node]\na = {}\nb = {}\n[link]\na-b = { rate = '8 Mbit/s' }\n";
 
 /// The namespaces of a plan.
-fn namespaces(count: usize) -> Option<IndexVec<NodeIndex, Namespace>> {
+fn namespaces(count: usize) -> Option<Arena<NodeIndex, Namespace>> {
     let made: Result<_, _> = (0..count).map(|index| Namespace::new(&index.to_string())).collect();
     needed("network namespaces", made)
 }

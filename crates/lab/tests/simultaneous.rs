@@ -80,7 +80,7 @@ fn the_first_repeat_takes_the_planned_order_and_five_that_are_drawn_say_what_mos
     assert_eq!(list[1].said(), "confirmed of most orders, no control stated");
     assert_eq!(list[1].found().1.as_deref(), Some("(5 drawn orders, all equal)"));
     let rows = result_rows(std::slice::from_ref(&run));
-    assert_eq!((rows[1].of, rows[1].drawn_orders), (Some(Claim::MostOrders), Some(5)));
+    assert_eq!((rows[1].verdict.of, rows[1].verdict.drawn_orders), (Some(Claim::MostOrders), Some(5)));
     let json = serde_json::to_value(&rows[1]).unwrap();
     assert_eq!((&json["of"], &json["drawn_orders"]), (&"most_orders".into(), &5.into()));
     let page = results_markdown(&[run], None);
@@ -370,8 +370,8 @@ fn a_chain_tells_each_difference_with_its_interval_in_words_and_as_numbers() {
     let verdict = list.iter().find(|verdict| verdict.say == "By far").unwrap();
     assert_eq!(verdict.bound.matches("(the difference is ").count(), 2, "{}", verdict.bound);
     let rows = result_rows(std::slice::from_ref(&run));
-    let row = rows.iter().find(|row| row.say == "By far").unwrap();
-    let numbers = row.numbers.as_ref().unwrap();
+    let row = rows.iter().find(|row| row.statement.say == "By far").unwrap();
+    let numbers = row.finding.numbers.as_ref().unwrap();
     let ends = |place: usize| {
         let bound = &numbers.bounds[place];
         (bound.number.unwrap(), bound.difference_low.unwrap(), bound.difference_high.unwrap())

@@ -69,7 +69,10 @@ fn a_run_that_is_asked_to_end_ends_and_goes_on_to_the_same_numbers() {
 
     let part = RunData::read(&RunFolder::open(&folder).unwrap()).unwrap();
     let rows = result_rows(std::slice::from_ref(&part));
-    assert_eq!((rows[0].verdict, rows[0].why.as_str()), ("not testable here", "the run is not complete"));
+    assert_eq!(
+        (rows[0].verdict.words, rows[0].verdict.why.as_str()),
+        ("not testable here", "the run is not complete")
+    );
     assert_eq!(conclusion(&part, &verdicts(&part)), Conclusion::Incomplete);
 
     let stopped_at_once = resume_until(&folder, &options.programs, Build::default(), stop, |_| {});

@@ -191,7 +191,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     assert!(list[1].why.contains("holds without its cause"), "{}", list[1].why);
     // A program reads the same as numbers: what was measured, the bound, and what the control brought.
     let rows = result_rows(std::slice::from_ref(&run));
-    let numbers = rows[0].numbers.as_ref().unwrap();
+    let numbers = rows[0].finding.numbers.as_ref().unwrap();
     assert_eq!((numbers.unit, numbers.mean), ("s", list[0].measured.unwrap().mean));
     let bound = &numbers.bounds[0];
     assert_eq!((bound.key, bound.number, bound.measure.as_ref()), ("at_least", Some(0.15), None));
@@ -201,7 +201,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     assert_eq!(control.outcome, "failed in most orders, as it must");
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
     // What the control changes stands once on a page, and what came of it beside each statement.
-    let [slow, any] = [&rows[0].control, &rows[1].control];
+    let [slow, any] = [&rows[0].control.words, &rows[1].control.words];
     assert!(slow.ends_with(") fails it in most orders"), "{slow}");
     assert!(any.ends_with("): holds as well in most orders"), "{any}");
     let page = results_markdown(&[run], None).replace("\n    ", " ").replace('\n', " ");
@@ -440,7 +440,7 @@ fn the_difference_that_is_printed_is_the_one_that_decides() {
     };
     let ends = |run: RunData| {
         let rows = result_rows(&[run]);
-        let bound = rows.iter().find_map(|row| row.numbers.as_ref()?.bounds.first().cloned()).unwrap();
+        let bound = rows.iter().find_map(|r| r.finding.numbers.as_ref()?.bounds.first().cloned()).unwrap();
         [bound.difference_low, bound.difference_high]
     };
     let text = expect("files.duration @ lossy", "less_than = 'files.duration @ bad'");

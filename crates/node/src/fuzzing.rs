@@ -9,7 +9,7 @@ use packet::{Buffer, Data, Dialect, Interest, Name, Now};
 use trust::PrivateKey;
 use trust::ccnx::CcnxSigner;
 
-use crate::codec::{Codec, Frame, Framing, Inlet, LinkSettings};
+use crate::codec::{Codec, Frame, Framing, LinkSettings, PacketInput};
 use crate::control::{CongestionSettings, NodeControl};
 use crate::transport::FrameSink;
 
@@ -115,8 +115,8 @@ impl FaceInput {
     }
 
     fn read_frame(&mut self, now: Instant, bytes: &[u8]) {
-        let mut inlet = Inlet { engine: &mut self.engine, arrivals: &mut self.arrivals };
-        self.codec.receive(Frame { now, from: 0, bytes }, &mut inlet);
+        let mut input = PacketInput { engine: &mut self.engine, arrivals: &mut self.arrivals };
+        self.codec.receive(Frame { now, from: 0, bytes }, &mut input);
     }
 
     fn read_stream(&mut self, now: Instant) {

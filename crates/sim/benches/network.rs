@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use allocator::Mimalloc;
-use cairn_sim::topology::{Topology, TopologyLink, TopologyNode};
+use cairn_sim::arena::Arena;
+use cairn_sim::topology::{Topology, TopologyLink, TopologyNode, TopologyNodeId};
 use cairn_sim::{AppId, CacheNetwork, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
 use engine::EvictionPolicy;
 use packet::random::{Random, Zipf};
@@ -134,7 +135,7 @@ fn busy_graph() -> Network {
     let link = LinkConfig::ideal().mbps(10_000.0).millis(5);
     let nodes = topology.build(&mut network, &link).expect("a network");
     let catalogue = Arc::new(Zipf::new(10_000, 0.8, 0.0).expect("a catalogue"));
-    network.add_producer(nodes[0], "/data", Producer::new(1000)).expect("a producer");
+    network.add_producer(nodes[TopologyNodeId(0)], "/data", Producer::new(1000)).expect("a producer");
     for &node in nodes.iter().skip(5).step_by(10) {
         let consumer = Consumer::zipf("/data", catalogue.clone(), 1_000.0).expect("a consumer");
         network.add_application(node, consumer).expect("a consumer");
@@ -196,11 +197,13 @@ fn cache_networks() {
     );
     println!("{:>18} {:>10} {:>10} {:>14}", "placement", "hit ratio", "links", "requests/s");
     let mut topology = Topology::barabasi_albert(100, 2, &mut Random::from_seed(1)).expect("a network");
-    let routers = topology.nodes.len();
-    let receivers: Vec<usize> = (0..routers).map(|router| attach(&mut topology, router)).collect();
-    let sources: Vec<usize> = (0..10).map(|router| attach(&mut topology, router)).collect();
-    let mut capacities = vec![0; topology.nodes.len()];
-    capacities[..routers].fill(10);
+    let routers: Vec<TopologyNodeId> = topology.nodes.ids().collect();
+    let mut attached = |routers: &[TopologyNodeId]| -> Vec<TopologyNodeId> {
+        routers.iter().map(|router| attach(&mut topology, *router)).collect()
+    };
+    let (receivers, sources) = (attached(&routers), attached(&routers[..10]));
+    let mut capacities = Arena::filled(&topology.nodes, 0);
+    capacities.iter_mut().take(routers.len()).for_each(|capacity| *capacity = 10);
     let catalogue = Zipf::new(100_000, 0.8, 0.0).expect("a catalogue");
     for word in ["everywhere", "leave-copy-down", "prob-cache~10", "probability~0.2", "most-central", "edge"]
     {
@@ -222,9 +225,8 @@ fn cache_networks() {
 }
 
 /// One more node, with a link to a router.
-fn attach(topology: &mut Topology, router: usize) -> usize {
-    topology.nodes.push(TopologyNode::default());
-    let place = topology.nodes.len() - 1;
+fn attach(topology: &mut Topology, router: TopologyNodeId) -> TopologyNodeId {
+    let place = topology.nodes.push(TopologyNode::default());
     topology.links.push(TopologyLink::between(router, place));
     place
 }

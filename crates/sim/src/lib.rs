@@ -42,10 +42,11 @@
 //! - [`paths`]: shortest paths, also of networks that are not simulated.
 //! - [`trace`]: what happened, as records, tables and capture files.
 //! - [`swarm`]: random networks that must heal.
+//! - [`arena`]: numbers that are types of their own, and lists found by them.
 //! - [`topology`]: networks of many nodes, drawn or read from other people's files.
 
 mod application;
-mod arena;
+pub mod arena;
 mod caches;
 mod core;
 mod dialect;

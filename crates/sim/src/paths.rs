@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::arena::{Arena, Id};
+
 /// Which of the paths to a home become routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteSelection {
@@ -15,9 +17,9 @@ pub enum RouteSelection {
 
 /// A step from a node to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step<Exit> {
-    /// The neighbour's number.
-    pub to: usize,
+pub struct Step<Node, Exit> {
+    /// The neighbour.
+    pub to: Node,
     /// By what a packet leaves. One that leads to several neighbours becomes at most one route.
     pub by: Exit,
     /// Length, the same in both directions.
@@ -26,46 +28,46 @@ pub struct Step<Exit> {
 
 /// A step that becomes a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route<Exit> {
-    /// Number of the node that forwards.
-    pub from: usize,
+pub struct Route<Node, Exit> {
+    /// The node that forwards.
+    pub from: Node,
     /// By what a packet leaves.
     pub by: Exit,
     /// Length of the whole path.
     pub cost: u64,
 }
 
-/// Nodes, numbered from zero, and the steps that lead away from each.
+/// Nodes, which have numbers of their kind, and the steps that lead away from each.
 #[derive(Clone, Debug)]
-pub struct Graph<Exit> {
-    steps: Vec<Vec<Step<Exit>>>,
+pub struct Graph<Node, Exit> {
+    steps: Arena<Node, Vec<Step<Node, Exit>>>,
 }
 
-impl<Exit: Copy + Ord> Graph<Exit> {
+impl<Node: Id + Ord, Exit: Copy + Ord> Graph<Node, Exit> {
     /// So many nodes, and no step between any.
     pub fn new(nodes: usize) -> Self {
         Graph { steps: (0..nodes).map(|_| Vec::new()).collect() }
     }
 
     /// Adds a step; one that leads away from no node of the graph is none.
-    pub fn add(&mut self, from: usize, step: Step<Exit>) {
+    pub fn add(&mut self, from: Node, step: Step<Node, Exit>) {
         if let Some(steps) = self.steps.get_mut(from) {
             steps.push(step);
         }
     }
 
     /// The routes of every node towards `homes`, of which the nearest counts.
-    pub fn routes_to(&self, homes: &[usize], selection: RouteSelection) -> Vec<Route<Exit>> {
+    pub fn routes_to(&self, homes: &[Node], selection: RouteSelection) -> Vec<Route<Node, Exit>> {
         let distances = self.distances_to(homes);
-        let distance = |node: usize| distances.get(node).copied().unwrap_or(u64::MAX);
+        let distance = |node: Node| distances.get(node).copied().unwrap_or(u64::MAX);
         let mut chosen = Vec::new();
-        for (from, steps) in self.steps.iter().enumerate() {
+        for (from, steps) in self.steps.indexed() {
             let here = distance(from);
-            let is_nearer = |step: &&Step<Exit>| {
+            let is_nearer = |step: &&Step<Node, Exit>| {
                 let there = distance(step.to);
                 here > 0 && there != u64::MAX && (there, step.to) < (here, from)
             };
-            let route = |step: &Step<Exit>| Route {
+            let route = |step: &Step<Node, Exit>| Route {
                 from,
                 by: step.by,
                 cost: distance(step.to).saturating_add(step.metric),
@@ -74,7 +76,7 @@ impl<Exit: Copy + Ord> Graph<Exit> {
             match selection {
                 RouteSelection::Shortest => chosen.extend(nearer.min_by_key(|route| route.cost)),
                 RouteSelection::AllLoopFree => {
-                    let mut best: BTreeMap<Exit, Route<Exit>> = BTreeMap::new();
+                    let mut best: BTreeMap<Exit, Route<Node, Exit>> = BTreeMap::new();
                     for route in nearer {
                         let known = best.entry(route.by).or_insert(route);
                         if route.cost < known.cost {
@@ -90,8 +92,8 @@ impl<Exit: Copy + Ord> Graph<Exit> {
 
     /// From every node to the nearest of `homes`, by Dijkstra's algorithm; `u64::MAX` where no path leads to
     /// any.
-    pub fn distances_to(&self, homes: &[usize]) -> Vec<u64> {
-        let mut distances = vec![u64::MAX; self.steps.len()];
+    pub fn distances_to(&self, homes: &[Node]) -> Arena<Node, u64> {
+        let mut distances = Arena::filled(&self.steps, u64::MAX);
         let mut heap = BinaryHeap::new();
         for &home in homes {
             if let Some(distance) = distances.get_mut(home) {
@@ -118,11 +120,13 @@ impl<Exit: Copy + Ord> Graph<Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::NodeId;
 
     /// A square of nodes 0 to 3; the exit of a step is the number of its side. Side 2 is `metric` long.
-    fn square(metric: u64) -> Graph<u8> {
+    fn square(metric: u64) -> Graph<NodeId, u8> {
         let mut graph = Graph::new(4);
         for (by, (a, b)) in (0..).zip([(0, 1), (1, 2), (2, 3), (3, 0)]) {
+            let (a, b) = (NodeId(a), NodeId(b));
             let metric = if by == 2 { metric } else { 1 };
             graph.add(a, Step { to: b, by, metric });
             graph.add(b, Step { to: a, by, metric });
@@ -132,17 +136,22 @@ mod tests {
 
     #[test]
     fn distances_go_around_what_is_long_and_not_where_nothing_leads() {
-        assert_eq!(square(1).distances_to(&[2]), [2, 1, 0, 1]);
-        assert_eq!(square(9).distances_to(&[2]), [2, 1, 0, 3]);
-        assert_eq!(square(9).distances_to(&[2, 3]), [1, 1, 0, 0]);
-        assert_eq!(square(1).distances_to(&[]), [u64::MAX; 4]);
-        assert_eq!(square(1).routes_to(&[7], RouteSelection::AllLoopFree), []);
+        let distances = |metric, homes: &[u32]| -> Vec<u64> {
+            let homes: Vec<NodeId> = homes.iter().copied().map(NodeId).collect();
+            square(metric).distances_to(&homes).into_iter().collect()
+        };
+        assert_eq!(distances(1, &[2]), [2, 1, 0, 1]);
+        assert_eq!(distances(9, &[2]), [2, 1, 0, 3]);
+        assert_eq!(distances(9, &[2, 3]), [1, 1, 0, 0]);
+        assert_eq!(distances(1, &[]), [u64::MAX; 4]);
+        assert_eq!(square(1).routes_to(&[NodeId(7)], RouteSelection::AllLoopFree), []);
     }
 
     #[test]
     fn loop_free_routes_are_those_on_which_every_hop_comes_nearer() {
-        let costs = |by| -> Vec<(usize, u8, u64)> {
-            square(1).routes_to(&[2], by).iter().map(|route| (route.from, route.by, route.cost)).collect()
+        let costs = |by| -> Vec<(u32, u8, u64)> {
+            let routes = square(1).routes_to(&[NodeId(2)], by);
+            routes.iter().map(|route| (route.from.0, route.by, route.cost)).collect()
         };
         assert_eq!(costs(RouteSelection::Shortest), [(0, 0, 2), (1, 1, 1), (3, 2, 1)]);
         assert_eq!(costs(RouteSelection::AllLoopFree), [(0, 0, 2), (0, 3, 2), (1, 1, 1), (3, 2, 1)]);
@@ -152,12 +161,13 @@ mod tests {
     fn an_exit_to_several_neighbours_becomes_one_route_at_the_least_cost() {
         let mut graph = Graph::new(4);
         for (a, b, by, metric) in [(0, 1, 0, 3), (0, 2, 0, 1), (1, 3, 1, 1), (2, 3, 1, 1)] {
+            let (a, b) = (NodeId(a), NodeId(b));
             graph.add(a, Step { to: b, by, metric });
             graph.add(b, Step { to: a, by, metric });
         }
-        let routes = graph.routes_to(&[3], RouteSelection::AllLoopFree);
+        let routes = graph.routes_to(&[NodeId(3)], RouteSelection::AllLoopFree);
         let of_first: Vec<u64> =
-            routes.iter().filter(|route| route.from == 0).map(|route| route.cost).collect();
+            routes.iter().filter(|route| route.from == NodeId(0)).map(|route| route.cost).collect();
         assert_eq!(of_first, [2]);
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use arbitrary::Arbitrary;
-use engine::{QuestionId, SecondStore, SecondStoreConfig, SecondStoreRequest};
+use engine::{LookupId, SecondStore, SecondStoreConfig, SecondStoreRequest};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, PrefixHashes};
 
 use super::{AnyData, Node};
 
-/// Questions that are remembered: answers may come to old ones, too.
+/// Lookups that are remembered: answers may come to old ones, too.
 const MAX_REMEMBERED: usize = 64;
 
 /// What happens around the store.
@@ -17,11 +17,11 @@ const MAX_REMEMBERED: usize = 64;
 pub enum StoreOperation {
     /// It comes, changes, or goes.
     Set { config: Option<AnyStore> },
-    /// It answers one of its questions with this Data.
+    /// It answers one of its lookups with this Data.
     Find { which: u8, data: AnyData, is_reply: bool, is_stale: bool },
-    /// It answers one of its questions with nothing.
+    /// It answers one of its lookups with nothing.
     Lack { which: u8 },
-    /// It answers a question that nobody has asked.
+    /// It answers a lookup that nobody has asked.
     Invent { number: u64, data: AnyData },
 }
 
@@ -57,7 +57,7 @@ impl SecondStore for AnyStore {
 #[derive(Debug, Default)]
 pub(super) struct Store {
     config: Option<AnyStore>,
-    asked: Vec<(QuestionId, Interest)>,
+    asked: Vec<(LookupId, Interest)>,
 }
 
 impl Node {
@@ -79,20 +79,20 @@ impl Node {
                 self.engine.set_second_store(self.now, store);
             }
             StoreOperation::Find { which, data, is_reply, is_stale } => {
-                let Some((question, interest)) = pick(self, *which) else { return };
+                let Some((lookup, interest)) = pick(self, *which) else { return };
                 let Some(data) = data.build(interest.dialect(), is_reply.then_some(&interest)) else {
                     return;
                 };
                 let fresh_until = if *is_stale { Instant::ZERO } else { self.now + data.freshness() };
-                self.engine.receive_found(self.now, question, data, fresh_until);
+                self.engine.receive_found(self.now, lookup, data, fresh_until);
             }
             StoreOperation::Lack { which } => {
-                let Some((question, _)) = pick(self, *which) else { return };
-                self.engine.receive_absent(self.now, question);
+                let Some((lookup, _)) = pick(self, *which) else { return };
+                self.engine.receive_absent(self.now, lookup);
             }
             StoreOperation::Invent { number, data } => {
                 let Some(data) = data.build(packet::Dialect::Ndn, None) else { return };
-                self.engine.receive_found(self.now, QuestionId(*number), data, self.now);
+                self.engine.receive_found(self.now, LookupId(*number), data, self.now);
             }
         }
     }
@@ -102,7 +102,7 @@ impl Node {
         while let Some(effect) = self.engine.poll_second_store() {
             let config = self.store.config.expect("nothing is for a store that is not there");
             match effect {
-                SecondStoreRequest::Ask(question, interest) => {
+                SecondStoreRequest::LookUp(lookup, interest) => {
                     assert!(says(config.has, interest.name().component_count()), "it certainly has nothing");
                     let is_asked = |asked: &Interest| asked.name() == interest.name();
                     let by_faces = self.faces.values().flat_map(|seen| &seen.asked).map(|(asked, _)| asked);
@@ -110,7 +110,7 @@ impl Node {
                     if self.store.asked.len() == MAX_REMEMBERED {
                         self.store.asked.remove(0);
                     }
-                    self.store.asked.push((question, interest));
+                    self.store.asked.push((lookup, interest));
                 }
                 SecondStoreRequest::Offer(data) => {
                     assert!(says(config.wants, data.name().component_count()), "it does not want this");

@@ -17,7 +17,7 @@ use crate::cage::{Cage, SMALL_BYTES};
 use crate::control::{Control, ECHO_PORT, Echo, PORT};
 use crate::ground::{self, Ground, NEIGHBOUR, OTHERS_CPU};
 use crate::honest::{self, Book, Clock, Habits, LOCAL, Line, Numbers, Phase, Protocol, REMOTE};
-use crate::measured::{LOOK_INTERVAL, Left, Measured, Newcomer, Phases};
+use crate::measured::{AttackSent, LOOK_INTERVAL, Left, Measured, MemoryUse, Newcomer, Phases};
 use crate::pace::Spent;
 use crate::plan::Plan;
 use crate::stop::Stop;
@@ -175,9 +175,8 @@ impl Battlefield<'_> {
         let small = attack.name() == attack::SMALL_MEMORY;
         let cage = if small { Some(Cage::make()?) } else { None };
         let mut measured = Measured {
-            attack: attack.name(),
-            about: attack.about(),
-            cage_bytes: cage.as_ref().map(|_| SMALL_BYTES),
+            attack: AttackSent::of(attack.as_ref()),
+            memory: MemoryUse { cage_bytes: cage.as_ref().map(|_| SMALL_BYTES), ..MemoryUse::default() },
             ..Measured::default()
         };
         let mut victim = Victim::start(self.cairn, self.ground, self.folder, cage.as_ref())?;
@@ -206,9 +205,9 @@ impl Battlefield<'_> {
         measured.ended = victim.end();
         measured.trouble.extend(people.leave());
         measured.trouble.extend(echo.end().err().map(|error| format!("the echo: {error}")));
-        measured.beside = phases(&beside);
-        measured.local = phases(&local);
-        measured.remote = phases(&remote);
+        measured.pairs.beside = phases(&beside);
+        measured.pairs.local = phases(&local);
+        measured.pairs.remote = phases(&remote);
         drop((victim, silent, cage));
         Ok(measured)
     }
@@ -224,8 +223,8 @@ impl Battlefield<'_> {
         let (plan, clock, requester) = (self.plan, &people.clock, victim.requester(self.ground));
         self.stop.wait(Duration::from_millis(300))?;
         let before = requester.ask().map_err(|error| error.to_string())?.told.unwrap_or_default();
-        measured.resident_before = victim::resident_bytes(victim.pid());
-        measured.budget_told = budget(&before);
+        measured.memory.resident_before = victim::resident_bytes(victim.pid());
+        measured.memory.budget_told = budget(&before);
         clock.set(Phase::Quiet);
         self.stop.wait(plan.quiet)?;
         let watch = Watch::start(victim.pid(), requester.clone());
@@ -234,7 +233,7 @@ impl Battlefield<'_> {
         let attacker = self.attacker(attack, people.numbers.clone(), plan.attack);
         let waited = self.stop.wait(plan.attack / 4);
         let newcomers = self.newcomers(0);
-        measured.sent = match ground::join(attacker) {
+        measured.attack.sent = match ground::join(attacker) {
             Ok(sent) => sent,
             Err(error) => {
                 measured.trouble.push(format!("the attacker: {error}"));
@@ -243,23 +242,23 @@ impl Battlefield<'_> {
         };
         let left_at = Instant::now();
         clock.set(Phase::Pause);
-        measured.seconds = started.elapsed().as_secs_f64();
+        measured.attack.seconds = started.elapsed().as_secs_f64();
         let share = victim::cpu_time(victim.pid())
             .into_iter()
             .zip(cpu)
-            .map(|(now, before)| now.saturating_sub(before).as_secs_f64() / measured.seconds);
-        [measured.cpu_share, measured.waited_share] =
+            .map(|(now, before)| now.saturating_sub(before).as_secs_f64() / measured.attack.seconds);
+        [measured.processor.cpu_share, measured.processor.waited_share] =
             share.collect::<Vec<_>>().try_into().unwrap_or([0.0; 2]);
-        measured.newcomers = answers(newcomers);
+        measured.newcomers.during = answers(newcomers);
         waited?;
         self.stop.wait(plan.leave.saturating_sub(left_at.elapsed()))?;
         clock.set(Phase::After);
         let newcomers = self.newcomers(2);
         self.stop.wait(plan.after)?;
-        measured.newcomers_after = answers(newcomers);
+        measured.newcomers.after = answers(newcomers);
         clock.set(Phase::Pause);
         self.stop.wait(plan.patience + Duration::from_millis(50))?;
-        (measured.resident_peak, measured.status) = watch.end();
+        (measured.memory.resident_peak, measured.status) = watch.end();
         let now = requester.ask().ok().and_then(|status| status.told).unwrap_or_default();
         measured.drops = drops(&before, &now);
         if let Some(limit) = plan.demands.gone {

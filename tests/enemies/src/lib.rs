@@ -39,7 +39,7 @@ use arguments::Arguments;
 use attack::Attack;
 use battle::Battlefield;
 use ground::Ground;
-use measured::{Measured, Phases};
+use measured::{AttackSent, Measured, Phases};
 use plan::Plan;
 use report::Entry;
 use stop::Stop;
@@ -124,14 +124,15 @@ fn try_one(field: &Battlefield<'_>, name: &str, control: &mut Option<Phases>) ->
         *control = None;
         *control = Some(field.control(by_name(name)?)?);
     }
-    let measured = field.fight(by_name(name)?)?;
-    Ok(Measured { control: control.clone().unwrap_or_default(), ..measured })
+    let mut measured = field.fight(by_name(name)?)?;
+    measured.pairs.control = control.clone().unwrap_or_default();
+    Ok(measured)
 }
 
 /// What is to be said of an attack that could not be carried out: nothing was seen, so every demand is
 /// missed.
 fn failed(attack: &dyn Attack, error: String) -> Measured {
-    Measured { attack: attack.name(), about: attack.about(), trouble: vec![error], ..Measured::default() }
+    Measured { attack: AttackSent::of(attack), trouble: vec![error], ..Measured::default() }
 }
 
 /// A new attack with this name.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::attack::Attack;
 use crate::figures::Figures;
 use crate::honest::Protocol;
 use crate::pace::Spent;
@@ -38,35 +39,72 @@ pub(crate) struct Left {
     pub(crate) faces: u64,
 }
 
-/// Everything seen of one attack.
+/// What was sent at the node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured {
-    pub(crate) attack: &'static str,
+pub(crate) struct AttackSent {
+    pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     /// What the attacker sent, and for how long.
     pub(crate) sent: Spent,
     pub(crate) seconds: f64,
+}
+
+impl AttackSent {
+    /// Nothing yet.
+    pub(crate) fn of(attack: &dyn Attack) -> Self {
+        AttackSent { name: attack.name(), about: attack.about(), ..AttackSent::default() }
+    }
+}
+
+/// All honest pairs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pairs {
     pub(crate) local: Phases,
     pub(crate) remote: Phases,
     /// An echo beside a socket that only drops.
     pub(crate) control: Phases,
     /// An echo beside the node, which waits for no process.
     pub(crate) beside: Phases,
-    pub(crate) newcomers: Vec<Newcomer>,
-    pub(crate) newcomers_after: Vec<Newcomer>,
-    /// How long `cairn status` took each time; `None` where it failed.
-    pub(crate) status: Vec<Option<Duration>>,
+}
+
+/// Newcomers during the attack and after it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Newcomers {
+    pub(crate) during: Vec<Newcomer>,
+    pub(crate) after: Vec<Newcomer>,
+}
+
+/// Bytes of memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MemoryUse {
     pub(crate) resident_before: u64,
     pub(crate) resident_peak: u64,
     /// The budget that the node tells.
     pub(crate) budget_told: Option<u64>,
     /// The memory of the small machine, on which the node may not have more whatever it tells.
     pub(crate) cage_bytes: Option<u64>,
+}
+
+/// Time on processors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProcessorUse {
     /// Time that the node ran, for each second of the attack.
     pub(crate) cpu_share: f64,
     /// Time that its threads could have run and waited for a processor, likewise. Much of it means that
     /// others were at work on the machine, and that no time measured here says anything.
     pub(crate) waited_share: f64,
+}
+
+/// Everything seen of one attack.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) attack: AttackSent,
+    pub(crate) pairs: Pairs,
+    pub(crate) newcomers: Newcomers,
+    /// How long `cairn status` took each time; `None` where it failed.
+    pub(crate) status: Vec<Option<Duration>>,
+    pub(crate) memory: MemoryUse,
+    pub(crate) processor: ProcessorUse,
     /// How the node ended, if it did.
     pub(crate) ended: Option<String>,
     /// Which limits acted: what was dropped between the phases before and after, by layer and reason.
@@ -79,24 +117,25 @@ pub(crate) struct Measured {
 impl Measured {
     /// Everything as numbers, for programs.
     pub(crate) fn json(&self) -> Value {
-        let bytes_per_second = self.sent.bytes as f64 / self.seconds.max(1e-9);
+        let AttackSent { name, about, sent, seconds: lasted } = &self.attack;
+        let per_second = |count: u64| count as f64 / lasted.max(1e-9);
         json!({
-            "attack": self.attack,
-            "about": self.about,
-            "packets_per_second": self.sent.packets as f64 / self.seconds.max(1e-9),
-            "bits_per_second": bytes_per_second * 8.0,
-            "local": phases(&self.local),
-            "remote": phases(&self.remote),
-            "control": phases(&self.control),
-            "beside": phases(&self.beside),
-            "newcomers": self.newcomers.iter().map(newcomer).collect::<Vec<_>>(),
-            "newcomers_after": self.newcomers_after.iter().map(newcomer).collect::<Vec<_>>(),
+            "attack": name,
+            "about": about,
+            "packets_per_second": per_second(sent.packets),
+            "bits_per_second": per_second(sent.bytes) * 8.0,
+            "local": phases(&self.pairs.local),
+            "remote": phases(&self.pairs.remote),
+            "control": phases(&self.pairs.control),
+            "beside": phases(&self.pairs.beside),
+            "newcomers": self.newcomers.during.iter().map(newcomer).collect::<Vec<_>>(),
+            "newcomers_after": self.newcomers.after.iter().map(newcomer).collect::<Vec<_>>(),
             "status_seconds": self.status.iter().map(|took| seconds(*took)).collect::<Vec<_>>(),
-            "resident_before_bytes": self.resident_before,
-            "resident_peak_bytes": self.resident_peak,
-            "budget_told_bytes": self.budget_told,
-            "cpu_share": self.cpu_share,
-            "waited_share": self.waited_share,
+            "resident_before_bytes": self.memory.resident_before,
+            "resident_peak_bytes": self.memory.resident_peak,
+            "budget_told_bytes": self.memory.budget_told,
+            "cpu_share": self.processor.cpu_share,
+            "waited_share": self.processor.waited_share,
             "ended": self.ended,
             "drops": self.drops,
             "left": self.left.as_ref().map(|left| json!({

@@ -73,19 +73,23 @@ fn row(entry: &Entry) -> Vec<String> {
     };
     let missed = entry.judged.iter().filter(|judged| !judged.met).count();
     vec![
-        seen.attack.to_owned(),
-        format!("{:.0}", seen.sent.packets as f64 / seen.seconds.max(1e-9)),
-        percent(&seen.local.attack),
-        slower(&seen.local),
-        percent(&seen.remote.attack),
-        slower(&seen.remote),
-        if seen.control.attack.sent == 0 { "–".to_owned() } else { percent(&seen.control.attack) },
-        time(seen.control.attack.quantile(0.99)),
-        slower(&seen.beside),
-        newcomer(&seen.newcomers),
+        seen.attack.name.to_owned(),
+        format!("{:.0}", seen.attack.sent.packets as f64 / seen.attack.seconds.max(1e-9)),
+        percent(&seen.pairs.local.attack),
+        slower(&seen.pairs.local),
+        percent(&seen.pairs.remote.attack),
+        slower(&seen.pairs.remote),
+        if seen.pairs.control.attack.sent == 0 {
+            "–".to_owned()
+        } else {
+            percent(&seen.pairs.control.attack)
+        },
+        time(seen.pairs.control.attack.quantile(0.99)),
+        slower(&seen.pairs.beside),
+        newcomer(&seen.newcomers.during),
         status,
-        megabytes(seen.resident_peak),
-        format!("{:.0} %, {:.0} %", seen.cpu_share * 100.0, seen.waited_share * 100.0),
+        megabytes(seen.memory.resident_peak),
+        format!("{:.0} %, {:.0} %", seen.processor.cpu_share * 100.0, seen.processor.waited_share * 100.0),
         match &seen.left {
             None => "–".to_owned(),
             Some(left) => left.gone_after.map_or("no".to_owned(), |after| time(Some(after))),
@@ -104,7 +108,7 @@ fn slower(pair: &Phases) -> String {
 
 /// What was missed, and which limits acted, one line each.
 pub(crate) fn details(entry: &Entry) -> String {
-    let mut text = format!("{}: {}\n", entry.measured.attack, entry.measured.about);
+    let mut text = format!("{}: {}\n", entry.measured.attack.name, entry.measured.attack.about);
     for judged in entry.judged.iter().filter(|judged| !judged.met) {
         text.push_str(&format!("  MISSED {}: {}, demanded {}\n", judged.demand, judged.found, judged.limit));
     }
@@ -162,10 +166,12 @@ pub(crate) fn json(plan: &Plan, seed: u64, entries: &[Entry], not_run: &[String]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measured::AttackSent;
     use crate::verdict::judge;
 
     fn entry() -> Entry {
-        let measured = Measured { attack: "nothing", about: "nobody does anything", ..Measured::default() };
+        let attack = AttackSent { name: "nothing", about: "nobody does anything", ..AttackSent::default() };
+        let measured = Measured { attack, ..Measured::default() };
         let judged = judge(&measured, &Plan::long().demands);
         Entry { measured, judged }
     }

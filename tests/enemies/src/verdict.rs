@@ -25,25 +25,26 @@ pub(crate) fn judge(measured: &Measured, demands: &Requirements) -> Vec<DemandVe
         found: measured.ended.iter().chain(&measured.trouble).cloned().collect::<Vec<_>>().join("; "),
         limit: "to the end".to_owned(),
     }];
-    let control = &measured.control.attack;
+    let control = &measured.pairs.control.attack;
     // What the machine itself lost, nobody can be blamed for.
     let excused = if control.sent == 0 { 0.0 } else { control.loss() };
     for (names, pair) in [
-        (["local loss", "local loss after", "local p99", "local p99 after"], &measured.local),
-        (["remote loss", "remote loss after", "remote p99", "remote p99 after"], &measured.remote),
+        (["local loss", "local loss after", "local p99", "local p99 after"], &measured.pairs.local),
+        (["remote loss", "remote loss after", "remote p99", "remote p99 after"], &measured.pairs.remote),
     ] {
         let [attacked, afterwards, slow, slow_after] = names;
         judged.push(loss(attacked, &pair.attack, demands.loss + excused));
         judged.push(loss(afterwards, &pair.after, demands.loss));
         if let Some(slower) = demands.slower {
-            let beside = [&measured.beside.attack, &measured.beside.after].map(|echo| echo.quantile(0.99));
+            let beside =
+                [&measured.pairs.beside.attack, &measured.pairs.beside.after].map(|echo| echo.quantile(0.99));
             let [attacked, after] = [control.quantile(0.99).max(beside[0]), beside[1]];
             judged.push(round_trip(slow, pair, &pair.attack, attacked, slower, demands.floor));
             judged.push(round_trip(slow_after, pair, &pair.after, after, slower, demands.floor));
         }
     }
-    judged.push(newcomers("newcomer", &measured.newcomers, demands.newcomer));
-    judged.push(newcomers("newcomer after", &measured.newcomers_after, demands.newcomer));
+    judged.push(newcomers("newcomer", &measured.newcomers.during, demands.newcomer));
+    judged.push(newcomers("newcomer after", &measured.newcomers.after, demands.newcomer));
     judged.push(status(&measured.status, demands.status));
     judged.push(memory(measured, demands.memory_bytes));
     if let Some(limit) = demands.gone {
@@ -116,16 +117,17 @@ fn status(answers: &[Option<Duration>], limit: Duration) -> DemandVerdict {
 }
 
 fn memory(measured: &Measured, assumed: u64) -> DemandVerdict {
-    let budget = measured.budget_told.unwrap_or(assumed).min(measured.cage_bytes.unwrap_or(u64::MAX));
-    let source = match (measured.cage_bytes, measured.budget_told) {
+    let budget =
+        measured.memory.budget_told.unwrap_or(assumed).min(measured.memory.cage_bytes.unwrap_or(u64::MAX));
+    let source = match (measured.memory.cage_bytes, measured.memory.budget_told) {
         (Some(cage), _) if cage == budget => "the machine has it",
         (_, Some(_)) => "the node tells it",
         _ => "assumed",
     };
     DemandVerdict {
         demand: "memory",
-        met: measured.resident_peak > 0 && measured.resident_peak <= budget,
-        found: megabytes(measured.resident_peak),
+        met: measured.memory.resident_peak > 0 && measured.memory.resident_peak <= budget,
+        found: megabytes(measured.memory.resident_peak),
         limit: format!("≤ {} ({source})", megabytes(budget)),
     }
 }
@@ -176,7 +178,7 @@ pub(crate) fn megabytes(bytes: u64) -> String {
 mod tests {
     use super::*;
     use crate::honest::Protocol;
-    use crate::measured::Left;
+    use crate::measured::{Left, MemoryUse, Newcomers, Pairs};
     use crate::plan::Plan;
 
     fn figures(sent: u64, answered: u64, micros: u64) -> Figures {
@@ -193,12 +195,13 @@ mod tests {
             after: figures(1000, 1000, 130),
         };
         Measured {
-            local: pair.clone(),
-            remote: pair,
-            newcomers: vec![(Protocol::Udp, Some(Duration::from_millis(3)))],
-            newcomers_after: vec![(Protocol::Tcp, Some(Duration::from_millis(3)))],
+            pairs: Pairs { local: pair.clone(), remote: pair, ..Pairs::default() },
+            newcomers: Newcomers {
+                during: vec![(Protocol::Udp, Some(Duration::from_millis(3)))],
+                after: vec![(Protocol::Tcp, Some(Duration::from_millis(3)))],
+            },
             status: vec![Some(Duration::from_millis(20))],
-            resident_peak: 50_000_000,
+            memory: MemoryUse { resident_peak: 50_000_000, ..MemoryUse::default() },
             left: Some(Left { gone_after: Some(Duration::from_secs(5)), ..Left::default() }),
             ..Measured::default()
         }
@@ -229,20 +232,20 @@ mod tests {
     fn each_demand_can_be_missed_by_itself() {
         assert_eq!(missed(|run| run.ended = Some("killed".into())), ["the node runs"]);
         assert_eq!(missed(|run| run.trouble.push("no answer".into())), ["the node runs"]);
-        assert_eq!(missed(|run| run.local.attack = figures(5000, 4995, 300)), ["local loss"]);
-        assert_eq!(missed(|run| run.local.after = figures(1000, 998, 130)), ["local loss after"]);
-        assert_eq!(missed(|run| run.local.attack = figures(5000, 5000, 361)), ["local p99"]);
-        assert_eq!(missed(|run| run.local.after = figures(1000, 1000, 361)), ["local p99 after"]);
-        assert_eq!(missed(|run| run.remote.attack = figures(5000, 4995, 300)), ["remote loss"]);
-        assert_eq!(missed(|run| run.remote.attack = figures(5000, 5000, 361)), ["remote p99"]);
-        assert_eq!(missed(|run| run.newcomers.push((Protocol::Tcp, None))), ["newcomer"]);
+        assert_eq!(missed(|run| run.pairs.local.attack = figures(5000, 4995, 300)), ["local loss"]);
+        assert_eq!(missed(|run| run.pairs.local.after = figures(1000, 998, 130)), ["local loss after"]);
+        assert_eq!(missed(|run| run.pairs.local.attack = figures(5000, 5000, 361)), ["local p99"]);
+        assert_eq!(missed(|run| run.pairs.local.after = figures(1000, 1000, 361)), ["local p99 after"]);
+        assert_eq!(missed(|run| run.pairs.remote.attack = figures(5000, 4995, 300)), ["remote loss"]);
+        assert_eq!(missed(|run| run.pairs.remote.attack = figures(5000, 5000, 361)), ["remote p99"]);
+        assert_eq!(missed(|run| run.newcomers.during.push((Protocol::Tcp, None))), ["newcomer"]);
         let late = (Protocol::Udp, Some(Duration::from_millis(2001)));
-        assert_eq!(missed(|run| run.newcomers_after.push(late)), ["newcomer after"]);
+        assert_eq!(missed(|run| run.newcomers.after.push(late)), ["newcomer after"]);
         assert_eq!(missed(|run| run.status.push(None)), ["status"]);
         assert_eq!(missed(|run| run.status.push(Some(Duration::from_millis(1001)))), ["status"]);
-        assert_eq!(missed(|run| run.resident_peak = 600_000_000), ["memory"]);
-        assert_eq!(missed(|run| run.budget_told = Some(49_000_000)), ["memory"]);
-        assert_eq!(missed(|run| run.cage_bytes = Some(49_000_000)), ["memory"]);
+        assert_eq!(missed(|run| run.memory.resident_peak = 600_000_000), ["memory"]);
+        assert_eq!(missed(|run| run.memory.budget_told = Some(49_000_000)), ["memory"]);
+        assert_eq!(missed(|run| run.memory.cage_bytes = Some(49_000_000)), ["memory"]);
         assert_eq!(missed(|run| run.left = Some(Left::default())), ["state gone"]);
         let faces = |run: &mut Measured| run.left.iter_mut().for_each(|left| left.faces = 1);
         assert_eq!(missed(faces), ["faces gone"]);
@@ -252,8 +255,8 @@ mod tests {
     fn what_the_machine_itself_loses_is_excused_and_no_more() {
         let with_control = |lost_in_ten_thousand: u64| {
             missed(move |run| {
-                run.control.attack = figures(10_000, 9_900, 100);
-                run.remote.attack = figures(10_000, 10_000 - lost_in_ten_thousand, 300);
+                run.pairs.control.attack = figures(10_000, 9_900, 100);
+                run.pairs.remote.attack = figures(10_000, 10_000 - lost_in_ten_thousand, 300);
             })
         };
         assert_eq!(with_control(105), [""; 0]);
@@ -264,10 +267,10 @@ mod tests {
     fn what_an_echo_takes_in_the_same_phase_is_the_machine_s_and_no_node_s() {
         let beside = |attack_micros, after_micros| {
             missed(move |run| {
-                run.beside.attack = figures(5000, 5000, 200);
-                run.beside.after = figures(1000, 1000, 400);
-                run.local.attack = figures(5000, 5000, attack_micros);
-                run.remote.after = figures(1000, 1000, after_micros);
+                run.pairs.beside.attack = figures(5000, 5000, 200);
+                run.pairs.beside.after = figures(1000, 1000, 400);
+                run.pairs.local.attack = figures(5000, 5000, attack_micros);
+                run.pairs.remote.after = figures(1000, 1000, after_micros);
             })
         };
         assert_eq!(beside(600, 1200), [""; 0]);
@@ -279,9 +282,9 @@ mod tests {
     fn a_short_quiet_round_trip_counts_as_the_floor() {
         let quick = |micros| {
             missed(move |run| {
-                run.local.quiet = figures(1000, 1000, 20);
-                run.local.after = figures(1000, 1000, 20);
-                run.local.attack = figures(5000, 5000, micros);
+                run.pairs.local.quiet = figures(1000, 1000, 20);
+                run.pairs.local.after = figures(1000, 1000, 20);
+                run.pairs.local.attack = figures(5000, 5000, micros);
             })
         };
         assert_eq!(quick(300), [""; 0]);

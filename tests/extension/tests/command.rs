@@ -89,9 +89,9 @@ fn a_daemon_forwards_by_them_and_a_tool_fetches_by_them() {
     std::fs::write(folder.0.join("file"), &bytes).unwrap();
     let is_served = || folder.run(&["peek", "--prefix", "/lab/file"]).status.success();
     let _publisher = start(&folder, &["put", "/lab/file", "-f", "file"], is_served);
-    folder.good(&["get", "/lab/file", "-o", "copy", "--pipeline", "gentle/give~0.2"]);
+    folder.good(&["get", "/lab/file", "-o", "copy", "--controller", "gentle/give~0.2"]);
     assert_eq!(std::fs::read(folder.0.join("copy")).unwrap(), bytes);
-    let wrong = folder.run(&["get", "/lab/file", "--pipeline", "gentle/give~2"]);
+    let wrong = folder.run(&["get", "/lab/file", "--controller", "gentle/give~2"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("from 0 to 1"), "{wrong:?}");
 
     let _producer = start(&folder, &["traffic", "produce", "/load"], || {

@@ -199,7 +199,8 @@ fn seconds(hex: &str) -> String {
     format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
 }
 
-/// A moment as Wireshark shows it, `nanos` since 1970; half a nanosecond or more in `rest` is rounded up.
+/// A moment as Wireshark shows it, `nanos` since 1970; half a nanosecond or more in `rest` is rounded up. Its
+/// calendar is an oracle: it shares nothing with `packet::UnixTime`, which Cairn's own texts are made with.
 fn utc(nanos: u128, rest: u128) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

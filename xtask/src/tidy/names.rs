@@ -14,10 +14,12 @@ const BANNED: &[(&str, &str)] = &[
     ("Asking", "PendingQuestions, or what is pending"),
     ("Asks", "RequestKind, or what kind of a request it is"),
     ("Attendant", "Executor"),
+    ("Awake", "IdleInhibitor, or what is awake"),
     ("Before", "what was before: EarlierCounts, EarlierSample"),
     ("Carrier", "AppFace, Transport or Connection"),
     ("Commander", "CommandHandler, or what it does with commands"),
     ("Contradiction", "InvariantViolation, or what is violated"),
+    ("Cut", "Outage, or what is cut"),
     ("Demand", "Request or Command"),
     ("Demands", "what it demands: Digests, Requests"),
     ("Desk", "Queue"),
@@ -28,10 +30,12 @@ const BANNED: &[(&str, &str)] = &[
     ("Found", "what was found"),
     ("Given", "Answer"),
     ("Glance", "CHECK_INTERVAL"),
+    ("Handover", "Insertion"),
     ("Happening", "Event"),
     ("Held", "what is held"),
     ("Holdings", "the resources that it holds"),
     ("InVain", "the reason of what failed"),
+    ("Inlet", "Input"),
     ("Judge", "Verifier"),
     ("Judged", "what has a verdict"),
     ("Keeper", "the thread or the store that it is"),
@@ -39,9 +43,11 @@ const BANNED: &[(&str, &str)] = &[
     ("Known", "what is known"),
     ("Leisure", "Background"),
     ("Made", "what is made"),
+    ("Mover", "what is done with what it moves"),
     ("Must", "Bound"),
     ("Namesakes", "DuplicateNames"),
     ("News", "NewMessages, Updates"),
+    ("Notice", "Event"),
     ("PaidBy", "Owner"),
     ("Parked", "Pending or Buffered"),
     ("Patience", "RetryPolicy or Timeout"),
@@ -86,9 +92,10 @@ const BANNED: &[(&str, &str)] = &[
 /// Of these words, those that may name a function or a constant: verbs, and what says something of what it is
 /// given or of how many. `Rest` may name a function alone.
 const VERBS: &[&str] = &[
-    "Asked", "Asking", "Asks", "Before", "Demand", "Ended", "Found", "Given", "Held", "Judge", "Judged",
-    "Kept", "Known", "Made", "Must", "Parked", "Place", "Placed", "Reach", "Rest", "Said", "Seen", "Stand",
-    "Taken", "Told", "Turned", "Turns", "Waiting", "Wanted", "Ways", "Written",
+    "Asked", "Asking", "Asks", "Awake", "Before", "Cut", "Demand", "Ended", "Found", "Given", "Held",
+    "Judge", "Judged", "Kept", "Known", "Made", "Must", "Notice", "Parked", "Place", "Placed", "Reach",
+    "Rest", "Said", "Seen", "Stand", "Taken", "Told", "Turned", "Turns", "Waiting", "Wanted", "Ways",
+    "Written",
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {

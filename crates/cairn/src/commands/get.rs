@@ -257,7 +257,7 @@ impl GetArguments {
                 defaults.discovery_attempts
             },
             transfer: TransferConfig {
-                controller: self.request.pipeline.clone(),
+                controller: self.request.controller.clone(),
                 max_attempts,
                 ..TransferConfig::default()
             },

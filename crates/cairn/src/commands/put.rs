@@ -15,7 +15,7 @@ use packet::time::Duration;
 use serde_json::json;
 use trust::Certificate;
 
-use super::repo::Handover;
+use super::repo::Insertion;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -151,7 +151,7 @@ impl PutArguments {
             }
             let publisher = publisher(&object, certificate.as_ref())?;
             client.register(&publisher)?;
-            let handover = Handover {
+            let insertion = Insertion {
                 repository: &repository.name,
                 publisher,
                 object: object.publication().name().clone(),
@@ -165,7 +165,7 @@ impl PutArguments {
             }
             let prefix = object.publication().prefix().clone();
             client.attach(&prefix, object);
-            let segments = handover.run(&mut client, &interrupt);
+            let segments = insertion.run(&mut client, &interrupt);
             leave(&mut client);
             let segments = segments?;
             if !self.quiet && !self.json {

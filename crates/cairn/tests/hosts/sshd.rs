@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use lab::backend::interface::Interface;
 use lab::backend::netns::namespace::Namespace;
 use lab::backend::netns::wiring::{Wiring, wire};
-use lab::experiment::plan::{IndexVec, NodeIndex};
+use lab::experiment::plan::{Arena, NodeIndex};
 use lab::experiment::{Experiment, Plan};
 use testkit::needs::needed;
 
@@ -25,7 +25,7 @@ pub(crate) struct Hosts {
     plan: Plan,
     wiring: Wiring,
     servers: Vec<Child>,
-    namespaces: IndexVec<NodeIndex, Namespace>,
+    namespaces: Arena<NodeIndex, Namespace>,
 }
 
 fn must(command: &mut Command) {

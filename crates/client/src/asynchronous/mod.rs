@@ -211,8 +211,8 @@ impl AsyncClient {
     }
 
     /// How many Interests came beyond what is kept for [`AsyncClient::next`].
-    pub fn overlooked(&self) -> u64 {
-        self.lock().overlooked()
+    pub fn dropped(&self) -> u64 {
+        self.lock().dropped()
     }
 
     /// Expresses one Interest and waits for its Data: [`Client::ask`].
@@ -265,18 +265,18 @@ impl AsyncClient {
         self.change(|client| client.reply(data, asked))
     }
 
-    /// Sends an Interest that came with `asked` back.
+    /// Answers an Interest that came with `asked` with a Nack.
     ///
     /// # Errors
     /// As [`AsyncClient::reply`].
-    pub async fn refuse(
+    pub async fn nack(
         &self,
         interest: &Interest,
         reason: NackReason,
         asked: &LinkHeader,
     ) -> Result<(), ClientError> {
         self.room().await?;
-        self.change(|client| client.refuse(interest, reason, asked))
+        self.change(|client| client.nack(interest, reason, asked))
     }
 
     /// Waits until all that was sent is written.

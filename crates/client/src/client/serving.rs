@@ -98,7 +98,7 @@ impl AppFace for Client {
     fn send(&mut self, answer: Packet, asked: &LinkHeader) -> Result<(), ClientError> {
         match answer {
             Packet::Data(data) => self.reply(&data, asked),
-            Packet::Nack(interest, reason) => self.refuse(&interest, reason, asked),
+            Packet::Nack(interest, reason) => self.nack(&interest, reason, asked),
             // It answers nothing.
             Packet::Interest(_) => Ok(()),
         }

@@ -5,7 +5,7 @@ use packet::{CachePolicy, LinkHeader, NameHash, PrefixHashes};
 
 use crate::arrival::Reception;
 use crate::face_id::FaceId;
-use crate::tables::content_store::KeptName;
+use crate::tables::content_store::IncomingName;
 use crate::tables::pending::PendingId;
 
 /// When, where and with what a Data has arrived.
@@ -52,7 +52,7 @@ impl<'h> DataName<'h> {
     }
 
     /// What the content store has to know of it.
-    pub(super) fn kept(self) -> KeptName<'h> {
-        KeptName { hash: self.hash, hashes: self.hashes, parent: self.parent }
+    pub(super) fn kept(self) -> IncomingName<'h> {
+        IncomingName { hash: self.hash, hashes: self.hashes, parent: self.parent }
     }
 }

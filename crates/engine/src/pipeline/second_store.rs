@@ -7,7 +7,7 @@ use super::arrived_data::DataName;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
-use crate::second_store::{PendingQuestion, PendingQuestions, QuestionId};
+use crate::second_store::{LookupId, PendingLookup, PendingLookups};
 use crate::tables::content_store::IncomingData;
 use crate::tables::pending::PendingId;
 use crate::trigger::Trigger;
@@ -36,7 +36,7 @@ impl Engine {
             return false;
         }
         let origin = self.faces.get(arrival.face).and_then(|face| face.config.origin);
-        let waiting = PendingQuestion { id, hash: entry.hash(), origin };
+        let waiting = PendingLookup { id, hash: entry.hash(), origin };
         if asking.store.stands_in(interest) {
             let half = Duration::from_nanos(interest.lifetime().as_nanos() / 2);
             entry.may_turn_to_store = asking.ask_later(arrival.now + half, waiting);
@@ -57,19 +57,18 @@ impl Engine {
         }
         // It may be another store than when the Interest came.
         let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
-        let may_have = |asking: &&mut Box<PendingQuestions>| asking.store.may_have(&entry.interest, &hashes);
+        let may_have = |asking: &&mut Box<PendingLookups>| asking.store.may_have(&entry.interest, &hashes);
         let Some(asking) = self.second_store.as_mut().filter(may_have) else { return false };
         let waits = entry.in_records.iter().find(|record| record.expires > now);
         let Some(face) = waits.map(|record| record.face) else { return false };
         let origin = self.faces.get(face).and_then(|face| face.config.origin);
-        entry.asks_store =
-            asking.ask(now, PendingQuestion { id, hash: entry.hash(), origin }, &entry.interest);
+        entry.asks_store = asking.ask(now, PendingLookup { id, hash: entry.hash(), origin }, &entry.interest);
         entry.asks_store
     }
 
     /// Asks the second store what upstream has not answered in time.
-    pub(crate) fn put_late_questions(&mut self, now: Instant) {
-        while let Some(PendingQuestion { id, hash, .. }) =
+    pub(crate) fn start_late_lookups(&mut self, now: Instant) {
+        while let Some(PendingLookup { id, hash, .. }) =
             self.second_store.as_mut().and_then(|asking| asking.due_later(now))
         {
             if self.tables.pending.get(id).is_some_and(|entry| entry.hash() == hash) {
@@ -82,10 +81,10 @@ impl Engine {
     /// the store; [`Instant::ZERO`] if it is stale.
     ///
     /// It answers all pending Interests that it can, whoever asked. Those that it cannot, because what is
-    /// stored is not what the question asked for, go upstream.
-    pub fn receive_found(&mut self, now: Instant, question: QuestionId, data: Data, fresh_until: Instant) {
+    /// stored is not what the lookup asked for, go upstream.
+    pub fn receive_found(&mut self, now: Instant, lookup: LookupId, data: Data, fresh_until: Instant) {
         let Some(asking) = self.second_store.as_mut() else { return };
-        let asked = asking.answered(question);
+        let asked = asking.answered(lookup);
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
         let name = DataName::hashed(&hashes);
         let mut found = self.look_up_data(FaceId::SECOND_STORE, &data, name);
@@ -113,30 +112,30 @@ impl Engine {
         }
     }
 
-    /// The second store has no answer to a question, or cannot be asked.
-    pub fn receive_absent(&mut self, now: Instant, question: QuestionId) {
+    /// The second store has no answer to a lookup, or cannot be asked.
+    pub fn receive_absent(&mut self, now: Instant, lookup: LookupId) {
         let Some(asking) = self.second_store.as_mut() else { return };
-        let Some(asked) = asking.answered(question) else { return };
+        let Some(asked) = asking.answered(lookup) else { return };
         asking.counters.absent += 1;
         self.go_upstream(now, asked);
     }
 
     /// Sends those upstream that the second store has kept waiting for too long.
-    pub(crate) fn give_up_questions(&mut self, now: Instant) {
+    pub(crate) fn give_up_lookups(&mut self, now: Instant) {
         while let Some(waiting) = self.second_store.as_mut().and_then(|asking| asking.overdue(now)) {
             self.go_upstream(now, waiting);
         }
     }
 
     /// Takes the store away; what waits for it goes upstream.
-    pub(crate) fn part_from_store(&mut self, now: Instant, before: PendingQuestions) {
+    pub(crate) fn part_from_store(&mut self, now: Instant, before: PendingLookups) {
         for waiting in before.into_waiting() {
             self.go_upstream(now, waiting);
         }
     }
 
     /// Does with a pending Interest what would have been done with it without the second store.
-    fn go_upstream(&mut self, now: Instant, PendingQuestion { id, hash, .. }: PendingQuestion) {
+    fn go_upstream(&mut self, now: Instant, PendingLookup { id, hash, .. }: PendingLookup) {
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         if entry.hash() != hash || !entry.asks_store {
             return;

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::sharing::flows::{FIRST_INTERESTS, Flow, Forgotten, INTERESTS_FOR_DATA, QueuedInterest};
-use crate::sharing::order::{HeldData, LastComponent, Order, Repeat};
+use crate::sharing::order::{DelayedData, LastComponent, Order, Repeat};
 use crate::sharing::{MAX_WAIT, Sharing, part_of};
 use crate::tables::content_store::IncomingData;
 use crate::tables::pending::{Pending, PendingId};
@@ -207,10 +207,10 @@ impl Engine {
         }
     }
 
-    fn give_held(&mut self, now: Instant, face: FaceId, held: HeldData) {
+    fn give_held(&mut self, now: Instant, face: FaceId, held: DelayedData) {
         match held {
-            HeldData::Answer(answer) => self.send_answer(now, *answer),
-            HeldData::Arrived { name, data, header } => {
+            DelayedData::Answer(answer) => self.send_answer(now, *answer),
+            DelayedData::Arrived { name, data, header } => {
                 self.take_held(Reception { now, face, header: &header }, name, data);
             }
         }
@@ -344,12 +344,12 @@ impl Engine {
             if !has_room {
                 return Some(answer);
             }
-            let back = flow.in_order.hold(now, (place, now), times, HeldData::Answer(Box::new(answer)));
+            let back = flow.in_order.hold(now, (place, now), times, DelayedData::Answer(Box::new(answer)));
             sharing.counters.held += u64::from(back.is_none());
             let due = flow.in_order.next_deadline();
             shared.wake_at(due);
             return match back {
-                Some(HeldData::Answer(answer)) => Some(*answer),
+                Some(DelayedData::Answer(answer)) => Some(*answer),
                 _ => None,
             };
         }
@@ -408,7 +408,7 @@ impl Engine {
             }
             if let (Order::Missing(asked_at), true) = (order, has_room) {
                 let (data, header) = (data.clone(), header.clone());
-                let held = HeldData::Arrived { name: name.hash, data, header };
+                let held = DelayedData::Arrived { name: name.hash, data, header };
                 waits = flow.in_order.hold(now, (place, asked_at), times, held).is_none();
                 sharing.counters.held += u64::from(waits);
             }

@@ -7,7 +7,7 @@ use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
 use super::SharingConfig;
-use super::order::{HeldData, InOrder, MAX_HELD_BYTES_OF_LINK, MAX_HELD_OF_LINK};
+use super::order::{DelayedData, InOrder, MAX_HELD_BYTES_OF_LINK, MAX_HELD_OF_LINK};
 use crate::tables::pending::PendingId;
 use crate::transmit::Transmit;
 
@@ -234,7 +234,7 @@ pub(crate) struct Forgotten {
     /// Interests that waited.
     pub(crate) waiting: VecDeque<QueuedInterest>,
     /// Data that was held back, in the order of names.
-    pub(crate) held: Vec<HeldData>,
+    pub(crate) held: Vec<DelayedData>,
 }
 
 impl Forgotten {

@@ -112,38 +112,40 @@ enum Answer {
 }
 
 /// Where Data stands that is held back: its name, and its number among all that was held back.
-type HeldPlace = (LastComponent, u64);
+type DelayedPlace = (LastComponent, u64);
 
 /// Data that waits for others of earlier names.
 #[derive(Debug)]
-struct HeldBack {
+struct DelayedEntry {
     /// When it was asked for.
     asked_at: Instant,
     /// It waits no longer, whatever is missing.
     until: Instant,
-    data: HeldData,
+    data: DelayedData,
 }
 
 /// Where Data goes that was held back.
 #[derive(Debug)]
-pub(crate) enum HeldData {
+pub(crate) enum DelayedData {
     /// To whom the tables say: it has arrived.
     Arrived { name: NameHash, data: Data, header: LinkHeader },
     /// To who asked: it is from the content store.
     Answer(Box<Transmit>),
 }
 
-impl HeldData {
+impl DelayedData {
     /// In memory of its own: in that of the train that it came with it would keep the whole train.
     fn in_own_memory(self) -> Self {
         let moved = |data: Data| if data.wire().is_small_part() { data.moved(None) } else { data };
         match self {
-            HeldData::Arrived { name, data, header } => HeldData::Arrived { name, data: moved(data), header },
-            HeldData::Answer(mut answer) => {
+            DelayedData::Arrived { name, data, header } => {
+                DelayedData::Arrived { name, data: moved(data), header }
+            }
+            DelayedData::Answer(mut answer) => {
                 if let Packet::Data(data) = answer.packet {
                     answer.packet = Packet::Data(moved(data));
                 }
-                HeldData::Answer(answer)
+                DelayedData::Answer(answer)
             }
         }
     }
@@ -151,10 +153,10 @@ impl HeldData {
     /// Bytes of memory that it keeps, most of them its own.
     fn bytes(&self) -> usize {
         let wire = match self {
-            HeldData::Arrived { data, .. } => data.wire().footprint_bytes(),
-            HeldData::Answer(answer) => size_of::<Transmit>() + answer.packet.wire().footprint_bytes(),
+            DelayedData::Arrived { data, .. } => data.wire().footprint_bytes(),
+            DelayedData::Answer(answer) => size_of::<Transmit>() + answer.packet.wire().footprint_bytes(),
         };
-        size_of::<(HeldPlace, HeldBack)>() + wire
+        size_of::<(DelayedPlace, DelayedEntry)>() + wire
     }
 }
 
@@ -183,11 +185,11 @@ pub(crate) enum Order {
 pub(crate) struct InOrder {
     open: BTreeMap<LastComponent, Open>,
     /// In the order of names; of one name, in the order in which it came.
-    held: BTreeMap<HeldPlace, HeldBack>,
+    held: BTreeMap<DelayedPlace, DelayedEntry>,
     /// What all of it takes.
     held_bytes: usize,
     /// Those by when they wait no longer.
-    held_until: BTreeSet<(Instant, HeldPlace)>,
+    held_until: BTreeSet<(Instant, DelayedPlace)>,
     /// The number of the next that is held back.
     next_held: u64,
     answer_time: Option<SmoothedRoundTrip>,
@@ -346,7 +348,7 @@ impl InOrder {
         let held_for = self.held_for(times);
         // What is behind something that waits would leave before it, unless it was asked for first.
         let is_before =
-            |((first, _), held): (&HeldPlace, &HeldBack)| first < place && held.asked_at <= asked_at;
+            |((first, _), held): (&DelayedPlace, &DelayedEntry)| first < place && held.asked_at <= asked_at;
         let mut is_behind = self.held.first_key_value().is_some_and(is_before);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
@@ -371,17 +373,17 @@ impl InOrder {
 
     /// Whether the same Data has come before by the link, and is held back.
     pub(crate) fn is_held(&self, place: &LastComponent, data: &Data) -> bool {
-        let is_same = |held: &HeldBack| match &held.data {
-            HeldData::Arrived { data: held, .. } => held.wire() == data.wire(),
-            HeldData::Answer(_) => false,
+        let is_same = |held: &DelayedEntry| match &held.data {
+            DelayedData::Arrived { data: held, .. } => held.wire() == data.wire(),
+            DelayedData::Answer(_) => false,
         };
         !self.held.is_empty() && self.held_of(place).any(is_same)
     }
 
     /// Whether the same answer to the same face is held back: somebody asked again meanwhile.
     pub(crate) fn is_answer_held(&self, place: &LastComponent, answer: &Transmit) -> bool {
-        let is_same = |held: &HeldBack| match (&held.data, &answer.packet) {
-            (HeldData::Answer(held), Packet::Data(data)) => {
+        let is_same = |held: &DelayedEntry| match (&held.data, &answer.packet) {
+            (DelayedData::Answer(held), Packet::Data(data)) => {
                 let is_data = matches!(&held.packet, Packet::Data(held) if held.wire() == data.wire());
                 is_data && held.face == answer.face && held.pit_token == answer.pit_token
             }
@@ -391,7 +393,7 @@ impl InOrder {
     }
 
     /// What is held back of one name.
-    fn held_of(&self, place: &LastComponent) -> impl Iterator<Item = &HeldBack> {
+    fn held_of(&self, place: &LastComponent) -> impl Iterator<Item = &DelayedEntry> {
         self.held.range((place.clone(), 0)..=(place.clone(), u64::MAX)).map(|(_, held)| held)
     }
 
@@ -401,8 +403,8 @@ impl InOrder {
         now: Instant,
         (place, asked_at): (LastComponent, Instant),
         times: Times,
-        data: HeldData,
-    ) -> Option<HeldData> {
+        data: DelayedData,
+    ) -> Option<DelayedData> {
         if self.held.len() >= MAX_HELD {
             return Some(data);
         }
@@ -412,13 +414,13 @@ impl InOrder {
         self.next_held += 1;
         let place = (place, self.next_held);
         self.held_until.insert((until, place.clone()));
-        self.held.insert(place, HeldBack { asked_at, until, data });
+        self.held.insert(place, DelayedEntry { asked_at, until, data });
         self.next = self.next.min(until);
         None
     }
 
     /// Data that is held back for nothing any more, or has waited for long enough.
-    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<HeldData> {
+    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<DelayedData> {
         let (first, held) = self.held.first_key_value()?;
         let blocks = |(_, open): (&LastComponent, &Open)| {
             open.asked.is_some_and(|asked| asked.first_at <= held.asked_at)
@@ -493,7 +495,7 @@ impl InOrder {
     }
 
     /// All that is held back, in the order of names.
-    pub(crate) fn into_held(self) -> Vec<HeldData> {
+    pub(crate) fn into_held(self) -> Vec<DelayedData> {
         self.held.into_values().map(|held| held.data).collect()
     }
 

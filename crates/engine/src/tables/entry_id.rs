@@ -16,9 +16,10 @@ impl PendingId {
     }
 }
 
-/// Number of a Data in the content store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CachedId(pub(crate) u32);
+/// Number of an entry of a cache, such as a Data of the content store. Numbers are small, and that of an
+/// entry that has left may be given to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CachedId(pub u32);
 
 /// Number of an entry of either table, in the 32 bits that the index has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

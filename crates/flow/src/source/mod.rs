@@ -116,6 +116,16 @@ pub enum SourceError {
     /// The bytes cannot be read.
     #[error("the file can no longer be read as it was: {0}")]
     Read(#[source] std::io::Error),
+    /// What else a source of an application's own may need.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl SourceError {
+    /// An error of an application's own.
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        SourceError::Other(error.into())
+    }
 }
 
 impl From<packet::EncodeError> for SourceError {

@@ -38,7 +38,7 @@ use web::{ClientValidators, Web, next_bytes};
 /// Room that is made at once for more of an answer whose size is not known.
 const GROWTH_BYTES: usize = 1 << 20;
 
-pub use web::WebError;
+pub use web::{TlsSetupError, WebError};
 
 /// How much of this machine, and of the web server, strangers may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl OriginServer {
     async fn handle(&self, interest: Interest, header: LinkHeader) -> Result<(), ClientError> {
         let object = table::object_of(interest.name());
         let Some(target) = self.shared.config.mapping.target_of(object.as_ref()) else {
-            return self.shared.client.refuse(&interest, NackReason::Unspecified, &header).await;
+            return self.shared.client.nack(&interest, NackReason::Unspecified, &header).await;
         };
         let (outcome, known) = {
             let mut table = self.table();
@@ -191,7 +191,7 @@ impl OriginServer {
             match sent {
                 Sent::Data(data, header) => self.shared.client.reply(&data, &header).await?,
                 Sent::Nack(interest, header) => {
-                    self.shared.client.refuse(&interest, NackReason::Unspecified, &header).await?;
+                    self.shared.client.nack(&interest, NackReason::Unspecified, &header).await?;
                 }
             }
         }

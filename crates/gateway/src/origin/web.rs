@@ -13,7 +13,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::pki_types::{InvalidDnsNameError, ServerName};
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
 use super::mapping::Mapping;
@@ -29,7 +29,21 @@ pub enum WebError {
     Http(#[from] hyper::Error),
     /// TLS cannot be set up.
     #[error("TLS cannot be set up: {0}")]
-    Tls(String),
+    Tls(#[from] TlsSetupError),
+}
+
+/// Why TLS cannot be set up.
+#[derive(Debug, Error)]
+pub enum TlsSetupError {
+    /// There is nobody to believe.
+    #[error("this system has no list of certificates to believe in")]
+    NoRoots,
+    /// The web server's name is none that a certificate could have.
+    #[error(transparent)]
+    ServerName(#[from] InvalidDnsNameError),
+    /// The library does not do what is asked of it.
+    #[error(transparent)]
+    Library(#[from] rustls::Error),
 }
 
 /// The web server.
@@ -63,8 +77,7 @@ impl Web {
         let stream = TcpStream::connect((&self.mapping.host[..], self.mapping.port)).await?;
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else { return self.ask(stream, target, known).await };
-        let name = ServerName::try_from(self.mapping.host.clone());
-        let name = name.map_err(|error| WebError::Tls(error.to_string()))?;
+        let name = ServerName::try_from(self.mapping.host.clone()).map_err(TlsSetupError::from)?;
         self.ask(tls.connect(name, stream).await?, target, known).await
     }
 
@@ -110,17 +123,15 @@ pub(crate) async fn next_bytes(body: &mut Incoming) -> Option<Result<Bytes, WebE
     }
 }
 
-fn tls_config() -> Result<ClientConfig, WebError> {
+fn tls_config() -> Result<ClientConfig, TlsSetupError> {
     // A node does the same for repositories in S3 (`node/src/repository/s3/http.rs`). Neither crate may use
     // the other, and those below both know nothing of TLS.
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err(WebError::Tls("this system has no list of certificates to believe in".into()));
+        return Err(TlsSetupError::NoRoots);
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| WebError::Tls(error.to_string()))?;
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

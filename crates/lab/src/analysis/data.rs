@@ -6,7 +6,7 @@ use super::network::NetworkCounts;
 use super::prefixes::PrefixCounts;
 use super::table::Table;
 use super::workloads::{FloodTable, PingTable, TransferTable};
-use crate::experiment::plan::{IndexVec, NodeIndex};
+use crate::experiment::plan::{Arena, NodeIndex};
 
 /// What is known of a node in one repeat.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub struct NodeData {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RepeatData {
     /// By node.
-    pub nodes: IndexVec<NodeIndex, NodeData>,
+    pub nodes: Arena<NodeIndex, NodeData>,
     /// Transfers by workload.
     pub transfers: BTreeMap<String, TransferTable>,
     /// Round trips by workload.

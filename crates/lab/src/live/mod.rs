@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::network_folder::NetworkFolder;
 use crate::backend::BackendError;
-use crate::experiment::plan::{Change, IndexVec, LinkIndex, NodeIndex};
+use crate::experiment::plan::{Arena, Change, LinkIndex, NodeIndex};
 use crate::experiment::problem::suggest;
 
 /// The file in a network's folder that describes it, from when it is up.
@@ -31,7 +31,7 @@ pub struct LiveNetwork {
     /// Its nodes that have a forwarder, in the order of the plan.
     pub nodes: Vec<LiveNode>,
     /// Its links.
-    pub links: IndexVec<LinkIndex, LiveLink>,
+    pub links: Arena<LinkIndex, LiveLink>,
 }
 
 /// A node of a network that is up.
@@ -172,7 +172,7 @@ mod tests {
             addresses: Vec::new(),
         };
         let nodes = vec![node(0, "a"), node(2, "c")];
-        let network = LiveNetwork { title: "b is a switch".to_owned(), nodes, links: IndexVec::default() };
+        let network = LiveNetwork { title: "b is a switch".to_owned(), nodes, links: Arena::default() };
         assert_eq!(network.node("c").unwrap().index, NodeIndex(2));
         assert!(network.node("b").unwrap_err().to_string().starts_with("there is no node `b`"));
     }

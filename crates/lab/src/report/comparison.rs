@@ -392,7 +392,7 @@ impl Comparison {
             let title = "Measures that do not differ, or of which nobody can say".to_owned();
             blocks.push(Block::Folded { title, blocks: vec![Block::Table(others)] });
             let mut graphs = Vec::new();
-            for node in left.plan.nodes.indices().take(right.plan.nodes.len()) {
+            for node in left.plan.nodes.ids().take(right.plan.nodes.len()) {
                 graphs.push(Block::Heading(left.plan.node_name(node).to_owned()));
                 graphs.push(Block::Gallery(self.graphs(number, left, right, node)));
             }

@@ -77,7 +77,7 @@ pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
             drawing.line(*from, *to, Paint::Soft);
         }
     }
-    let roles: Vec<Role> = plan.nodes.indices().map(|node| Role::of(plan, node)).collect();
+    let roles: Vec<Role> = plan.nodes.ids().map(|node| Role::of(plan, node)).collect();
     key(&mut drawing, &roles);
     for (node, (place, role)) in places.iter().zip(&roles).enumerate() {
         let (paint, size) = role.look();

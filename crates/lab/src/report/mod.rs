@@ -43,7 +43,10 @@ pub use data::{CaseData, ReportError, RunData};
 pub use every_number::{write_controls, write_results};
 pub use files::{drawings, write_report, write_report_of};
 pub(crate) use numbers::Numbers;
-pub use results::{Row, result_rows, results_markdown, write_results_pictures};
+pub use results::{
+    Row, RowControl, RowFinding, RowRun, RowStatement, RowVerdict, result_rows, results_markdown,
+    write_results_pictures,
+};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,
 };

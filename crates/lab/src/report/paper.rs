@@ -145,7 +145,7 @@ fn is_measured(key: &str, case: &CaseData) -> bool {
     if case.results.iter().any(|result| result.values.keys().any(is_summed)) {
         return quantity(key).is_some();
     }
-    let mut nodes = case.plan.nodes.indices();
+    let mut nodes = case.plan.nodes.ids();
     quantity(key).is_some_and(|quantity| nodes.any(|node| !quantity.points(case, node).is_empty()))
 }
 

@@ -95,7 +95,7 @@ impl Quantity {
 
     /// Its greatest number at any node.
     pub(crate) fn most(&self, case: &CaseData) -> f64 {
-        let nodes = case.plan.nodes.indices();
+        let nodes = case.plan.nodes.ids();
         let values = nodes.flat_map(|node| self.points(case, node)).map(|(_, value)| value);
         values.filter(|value| value.is_finite()).fold(0.0, f64::max)
     }

@@ -14,9 +14,31 @@ use crate::prose::{capitalised, code, ended, indented, name, sentence, sentences
 use crate::run::StartCommand;
 use crate::stats::Claim;
 
-/// A statement and what came of it.
+/// A statement and what came of it. In JSON all of it is one object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
+    /// The run that it is of.
+    #[serde(flatten)]
+    pub run: RowRun,
+    /// What is stated.
+    #[serde(flatten)]
+    pub statement: RowStatement,
+    /// What was found.
+    #[serde(flatten)]
+    pub finding: RowFinding,
+    /// What it was held against.
+    pub bound: String,
+    /// What fails where the statement's cause is taken away.
+    #[serde(flatten)]
+    pub control: RowControl,
+    /// What came of it.
+    #[serde(flatten)]
+    pub verdict: RowVerdict,
+}
+
+/// The run that a statement was judged in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowRun {
     /// The experiment.
     pub experiment: String,
     /// The backend.
@@ -25,6 +47,16 @@ pub struct Row {
     pub command: String,
     /// A hash of what the run was of: see [`RunData::plan_hash`].
     pub plan: String,
+    /// Is the run complete? Of one that is not nothing is testable.
+    pub complete: bool,
+    /// What has to be known of the run's folder: what is not as the run left it, and what nobody would see
+    /// changed.
+    pub notes: Vec<String>,
+}
+
+/// What is stated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowStatement {
     /// The case.
     pub case: String,
     /// The statement.
@@ -34,6 +66,11 @@ pub struct Row {
     pub begun: String,
     /// What the paper says.
     pub paper: Option<String>,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowFinding {
     /// The measure.
     pub measure: String,
     /// What was measured, with half the width of its 95 % interval.
@@ -43,15 +80,25 @@ pub struct Row {
     /// What the number rests on: samples, or an assumption about repeats; empty where it rests on nothing
     /// else.
     pub details: String,
-    /// What it was held against.
-    pub bound: String,
+}
+
+/// The controls of a statement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowControl {
     /// Its controls, what they change and what they came to, or why it has none.
-    pub control: String,
+    #[serde(rename = "control")]
+    pub words: String,
     /// The same where what they change stands elsewhere.
     #[serde(skip)]
-    pub control_alone: String,
-    /// The verdict's words.
-    pub verdict: &'static str,
+    pub alone: String,
+}
+
+/// What came of a statement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowVerdict {
+    /// Its words.
+    #[serde(rename = "verdict")]
+    pub words: &'static str,
     /// Where it hangs on the order of what happens at one instant, of what it is confirmed or contradicted.
     pub of: Option<Claim>,
     /// How many drawn orders the number is of, where it hangs on them or may do so.
@@ -61,11 +108,6 @@ pub struct Row {
     pub said: String,
     /// Its reason, where it has one.
     pub why: String,
-    /// Is the run complete? Of one that is not nothing is testable.
-    pub complete: bool,
-    /// What has to be known of the run's folder: what is not as the run left it, and what nobody would see
-    /// changed.
-    pub notes: Vec<String>,
 }
 
 /// The command that gives a run. What it was begun with does not say where the file of machines is, which its
@@ -104,28 +146,38 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
     };
     let numbers = numbers(run, &verdict);
     Row {
-        experiment: run.record.experiment.clone(),
-        backend: run.record.backend.clone(),
-        command: command(run),
-        plan: run.plan_hash(),
-        verdict: verdict.words(),
-        of: verdict.of,
-        drawn_orders: verdict.measured.and_then(|found| Some(found.orders?.drawn)),
-        said: verdict.said(),
-        control: control(&verdict, numbers.as_ref()),
-        control_alone: verdict.control_words_alone(),
-        numbers,
-        case: verdict.case,
-        begun: begun(run, &verdict.say),
-        say: verdict.say,
-        paper: verdict.paper,
-        measure: verdict.measure,
-        measured,
-        details: verdict.details.join(", "),
+        run: RowRun {
+            experiment: run.record.experiment.clone(),
+            backend: run.record.backend.clone(),
+            command: command(run),
+            plan: run.plan_hash(),
+            complete: run.record.complete,
+            notes: run.notes(),
+        },
+        control: RowControl {
+            words: control(&verdict, numbers.as_ref()),
+            alone: verdict.control_words_alone(),
+        },
+        verdict: RowVerdict {
+            words: verdict.words(),
+            of: verdict.of,
+            drawn_orders: verdict.measured.and_then(|found| Some(found.orders?.drawn)),
+            said: verdict.said(),
+            why: verdict.why,
+        },
+        statement: RowStatement {
+            case: verdict.case,
+            begun: begun(run, &verdict.say),
+            say: verdict.say,
+            paper: verdict.paper,
+        },
+        finding: RowFinding {
+            measure: verdict.measure,
+            measured,
+            numbers,
+            details: verdict.details.join(", "),
+        },
         bound: verdict.bound,
-        why: verdict.why,
-        complete: run.record.complete,
-        notes: run.notes(),
     }
 }
 
@@ -249,10 +301,10 @@ fn contradicted(page: &mut String, runs: &[RunData]) {
             let row = row(run, verdict);
             let statement = format!(
                 "{}: {}{where_it_ran}. {} is {}, and should be: {}.",
-                name(&row.experiment),
+                name(&row.run.experiment),
                 statement(&row),
-                code(&row.measure),
-                row.measured,
+                code(&row.finding.measure),
+                row.finding.measured,
                 sentences(&row.bound)
             );
             page.push_str(&std::mem::take(&mut heading));
@@ -277,8 +329,8 @@ pub(super) fn begun(run: &RunData, say: &str) -> String {
 
 /// The statement with its case.
 fn statement(row: &Row) -> String {
-    let say = sentences(&row.begun);
-    if row.case.is_empty() { say } else { format!("{say} ({})", name(&row.case)) }
+    let say = sentences(&row.statement.begun);
+    if row.statement.case.is_empty() { say } else { format!("{say} ({})", name(&row.statement.case)) }
 }
 
 /// How many statements of each run have which verdict.
@@ -368,7 +420,8 @@ fn together(rows: impl Iterator<Item = Row>) -> Vec<Vec<Row>> {
         let is_of = |group: &&mut Vec<Row>| {
             let first = group.first();
             first.is_some_and(|first| {
-                first.say == row.say && of_any_case(&first.measure) == of_any_case(&row.measure)
+                first.statement.say == row.statement.say
+                    && of_any_case(&first.finding.measure) == of_any_case(&row.finding.measure)
             })
         };
         match groups.iter_mut().find(is_of) {
@@ -386,33 +439,41 @@ pub(super) fn of_any_case(measure: &str) -> &str {
 
 /// A statement with its verdict, or with those of all cases that it was judged in.
 fn statements(page: &mut String, rows: &[Row]) {
-    let why = |row: &Row| match row.why.as_str() {
+    let why = |row: &Row| match row.verdict.why.as_str() {
         "" => String::new(),
         why => format!(" {}", sentences(&sentence(why))),
     };
     let found = |row: &Row| {
-        let details = if row.details.is_empty() { String::new() } else { format!(", {}", row.details) };
-        let measured = format!("Measured: {} is {}{details}.", code(&row.measure), row.measured);
+        let details =
+            if row.finding.details.is_empty() { String::new() } else { format!(", {}", row.finding.details) };
+        let measured =
+            format!("Measured: {} is {}{details}.", code(&row.finding.measure), row.finding.measured);
         format!(
             "{measured} Held against: {}. Control: {}.",
             sentences(&row.bound),
-            sentences(&row.control_alone)
+            sentences(&row.control.alone)
         )
     };
     let Some(first) = rows.first() else { return };
     let is_one = rows.len() == 1;
     let head = match is_one {
-        true => format!("**{}**: {}{}", first.said, ended(&statement(first)), why(first)),
-        false => sentences(&ended(&first.begun)),
+        true => format!("**{}**: {}{}", first.verdict.said, ended(&statement(first)), why(first)),
+        false => sentences(&ended(&first.statement.begun)),
     };
     page.push_str(&indented("- ", "  ", &head));
-    if let Some(paper) = &first.paper {
+    if let Some(paper) = &first.statement.paper {
         page.push_str(&indented("  - ", "    ", &sentences(&sentence(&format!("The paper: {paper}")))));
     }
     for row in rows {
         let entry = match is_one {
             true => found(row),
-            false => format!("**{}** ({}).{} {}", row.said, name(&row.case), why(row), found(row)),
+            false => format!(
+                "**{}** ({}).{} {}",
+                row.verdict.said,
+                name(&row.statement.case),
+                why(row),
+                found(row)
+            ),
         };
         page.push_str(&indented("  - ", "    ", &entry));
     }

@@ -1,7 +1,7 @@
 //! The topology, drawn: nodes in the order of the longest route, others below; one of many nodes as a map.
 
 use super::map;
-use crate::experiment::plan::{Activity, IndexVec, LinkIndex, LinkPlan, NodeIndex, Plan, Workload};
+use crate::experiment::plan::{Activity, Arena, LinkIndex, LinkPlan, NodeIndex, Plan, Workload};
 use crate::figure::key::explain;
 use crate::figure::number::with_unit;
 use crate::figure::palette::Dash;
@@ -17,7 +17,7 @@ const MAX_IN_ROWS: usize = 12;
 /// The longest of the shortest ways between two nodes, where no route is written down: what is drawn along
 /// it looks like the network.
 fn way_through(plan: &Plan) -> Vec<NodeIndex> {
-    let mut neighbours: IndexVec<NodeIndex, _> = IndexVec::filled(&plan.nodes, Vec::new());
+    let mut neighbours: Arena<NodeIndex, _> = Arena::filled(&plan.nodes, Vec::new());
     for [a, b] in plan.links.iter().flat_map(LinkPlan::pairs) {
         for (from, to) in [(a, b), (b, a)] {
             if let Some(list) = neighbours.get_mut(from) {
@@ -26,8 +26,8 @@ fn way_through(plan: &Plan) -> Vec<NodeIndex> {
         }
     }
     let mut longest: Vec<NodeIndex> = Vec::new();
-    for start in plan.nodes.indices() {
-        let mut before = IndexVec::filled(&plan.nodes, None);
+    for start in plan.nodes.ids() {
+        let mut before = Arena::filled(&plan.nodes, None);
         let mut order = vec![start];
         let mut next = 0;
         while let Some(node) = order.get(next).copied() {
@@ -53,13 +53,13 @@ fn way_through(plan: &Plan) -> Vec<NodeIndex> {
 }
 
 /// Where each node is drawn.
-type Places = IndexVec<NodeIndex, (f64, f64)>;
+type Places = Arena<NodeIndex, (f64, f64)>;
 
 fn places(plan: &Plan) -> Places {
     let longest = plan.routing.routes.iter().map(|route| &route.path).max_by_key(|path| path.len());
     let spine: Vec<NodeIndex> = longest.cloned().unwrap_or_else(|| way_through(plan));
     let mut places = Places::filled(&plan.nodes, (0.0, 0.0));
-    let mut taken = IndexVec::filled(&plan.nodes, false);
+    let mut taken = Arena::filled(&plan.nodes, false);
     let per_row = 6;
     let put = |places: &mut Places, node: NodeIndex, number: usize, row: usize| {
         if let Some(place) = places.get_mut(node) {
@@ -149,7 +149,7 @@ pub(super) fn differs(plan: &Plan, cases: &[&Plan]) -> bool {
         link_words(&in_cases(cases, index, link)) != link_words(&[link])
     };
     let of_nodes = |node| cpu_words(plan, cases, node) != cpu_words(plan, &[], node);
-    !is_map(plan) && (plan.links.indexed().any(of_links) || plan.nodes.indices().any(of_nodes))
+    !is_map(plan) && (plan.links.indexed().any(of_links) || plan.nodes.ids().any(of_nodes))
 }
 
 /// What a node does beside forwarding, in words.
@@ -210,7 +210,7 @@ pub(super) fn draw(plan: &Plan, cases: &[&Plan]) -> Drawing {
     let name = Style { paint: Paint::Ink, size: 13.0, weight: Weight::Bold };
     let words: Vec<Vec<String>> = plan
         .nodes
-        .indices()
+        .ids()
         .map(|node| {
             let roles = roles(plan, cases, node).into_iter();
             roles.flat_map(|role| Style::LABEL.wrap(&role, STEP - 12.0)).collect()

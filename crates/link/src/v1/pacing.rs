@@ -28,6 +28,9 @@ impl Default for PacingConfig {
 /// So many tokens are waited for, if as many packets wait: the owner need not wake for each.
 const TOKENS_AT_ONCE: u64 = 8;
 
+/// The bucket. No `engine::TokenBucket`, though both count tokens as time: this crate is below the engine. It
+/// is in nanoseconds instead of fractions of them, as is enough for a guess at a socket's buffer; takes a
+/// token also where there is none; and says when there will be some.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     /// Time in which one token comes.

@@ -37,7 +37,7 @@ struct Sent {
 }
 
 /// Where a packet is kept.
-struct KeptPacket {
+struct PacketPlace {
     sequence: u64,
     /// In `packets`.
     place: usize,
@@ -91,13 +91,13 @@ impl SentPackets {
 
     /// The packets kept whose numbers are `first` or one of the `count - 1` after it, which may begin again
     /// at 0.
-    fn in_range(&self, first: Sequence, count: u64) -> impl Iterator<Item = KeptPacket> + '_ {
+    fn in_range(&self, first: Sequence, count: u64) -> impl Iterator<Item = PacketPlace> + '_ {
         let (first, end) = (first.get(), first.get().saturating_add(count));
         let begun_again = end.saturating_sub(SEQUENCES).min(first);
         self.places
             .range(first..end)
             .chain(self.places.range(..begun_again))
-            .map(|(sequence, place)| KeptPacket { sequence: *sequence, place: *place })
+            .map(|(sequence, place)| PacketPlace { sequence: *sequence, place: *place })
     }
 
     /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the
@@ -114,8 +114,8 @@ impl SentPackets {
         gone.len()
     }
 
-    fn forget(&mut self, gone: &[KeptPacket]) {
-        for KeptPacket { sequence, place } in gone {
+    fn forget(&mut self, gone: &[PacketPlace]) {
+        for PacketPlace { sequence, place } in gone {
             self.places.remove(sequence);
             self.packets.remove(*place);
         }

@@ -20,7 +20,7 @@ use packet::time::Instant;
 use packet::{Buffer, Dialect, Interest, LinkHeader, Packet, PacketKind};
 
 use super::drops::joined;
-use super::{Frame, FrameSink, Framing, Inlet, LinkSettings};
+use super::{Frame, FrameSink, Framing, LinkSettings, PacketInput};
 use crate::drop_reason::{DropCounters, DropReason};
 
 /// One end of a CCNx link.
@@ -120,18 +120,18 @@ impl CcnxCodec {
 
     /// Takes in one message of a stream, or a datagram of any number of them.
     #[inline]
-    pub(super) fn receive(&mut self, frame: Frame<'_>, inlet: &mut Inlet<'_>) {
+    pub(super) fn receive(&mut self, frame: Frame<'_>, input: &mut PacketInput<'_>) {
         if self.link.is_some() {
-            return self.receive_packet(frame, inlet);
+            return self.receive_packet(frame, input);
         }
         if self.is_stream() {
             if !self.has_read && self.begins_with_ndnlp(frame.bytes) {
-                return self.receive_packet(frame, inlet);
+                return self.receive_packet(frame, input);
             }
-            return self.read(frame.bytes, inlet);
+            return self.read(frame.bytes, input);
         }
         if frame.bytes.len() > 1 {
-            self.read_all(frame.bytes, inlet);
+            self.read_all(frame.bytes, input);
         }
     }
 
@@ -150,19 +150,19 @@ impl CcnxCodec {
 
     /// Takes in a packet of NDNLP, and the messages that are complete now.
     #[inline(never)]
-    fn receive_packet(&mut self, Frame { now, bytes, .. }: Frame<'_>, inlet: &mut Inlet<'_>) {
+    fn receive_packet(&mut self, Frame { now, bytes, .. }: Frame<'_>, input: &mut PacketInput<'_>) {
         let Some(link) = &mut self.link else { return };
         // The service has counted what was wrong with it, and may have messages all the same.
         let _ = link.receive(now, bytes);
         while let Some(message) = self.link.as_mut().and_then(|link| link.poll_deliver()) {
-            self.read_all(&message, inlet);
+            self.read_all(&message, input);
         }
     }
 
-    fn read_all(&mut self, mut bytes: &[u8], inlet: &mut Inlet<'_>) {
+    fn read_all(&mut self, mut bytes: &[u8], input: &mut PacketInput<'_>) {
         while !bytes.is_empty() {
             if matches!(Kind::of(bytes), Kind::Packet)
-                && let Some(rest) = self.read_first_packet(bytes, inlet)
+                && let Some(rest) = self.read_first_packet(bytes, input)
             {
                 bytes = rest;
                 continue;
@@ -173,20 +173,20 @@ impl CcnxCodec {
                 self.drops.add(DropReason::MalformedPacket, 1);
                 return;
             };
-            self.read(message, inlet);
+            self.read(message, input);
             bytes = rest;
         }
     }
 
     /// Reads one whole message.
-    fn read(&mut self, message: &[u8], inlet: &mut Inlet<'_>) {
+    fn read(&mut self, message: &[u8], input: &mut PacketInput<'_>) {
         match Kind::of(message) {
-            Kind::Packet => self.read_packet(message, inlet),
+            Kind::Packet => self.read_packet(message, input),
             Kind::Wrapper if self.settings.may_be_adapter => {
                 self.is_adapter = true;
                 // It holds whole elements, the framer has seen to that.
                 if let Ok(inside) = pdu::unwrap_pdu(message) {
-                    self.read_wrapped(inside, inlet);
+                    self.read_wrapped(inside, input);
                 }
             }
             Kind::SequenceNumber => match SequenceNumber::decode(message) {
@@ -197,20 +197,20 @@ impl CcnxCodec {
         }
     }
 
-    fn read_wrapped(&mut self, mut inside: &[u8], inlet: &mut Inlet<'_>) {
+    fn read_wrapped(&mut self, mut inside: &[u8], input: &mut PacketInput<'_>) {
         while let Some((message, rest)) =
             message_len(inside).ok().flatten().and_then(|length| inside.split_at_checked(length))
         {
             match Kind::of(message) {
-                Kind::Packet => self.read_packet(message, inlet),
+                Kind::Packet => self.read_packet(message, input),
                 _ => self.drops.add(DropReason::UnknownPacketType, 1),
             }
             inside = rest;
         }
     }
 
-    fn read_packet(&mut self, message: &[u8], inlet: &mut Inlet<'_>) {
-        if self.read_first_packet(message, inlet).is_none_or(|rest| !rest.is_empty()) {
+    fn read_packet(&mut self, message: &[u8], input: &mut PacketInput<'_>) {
+        if self.read_first_packet(message, input).is_none_or(|rest| !rest.is_empty()) {
             self.drops.add(DropReason::MalformedPacket, 1);
         }
     }
@@ -220,7 +220,7 @@ impl CcnxCodec {
     fn read_first_packet<'b>(
         &mut self,
         bytes: &'b [u8],
-        Inlet { engine, arrivals }: &mut Inlet<'_>,
+        PacketInput { engine, arrivals }: &mut PacketInput<'_>,
     ) -> Option<&'b [u8]> {
         arrivals.decode_ccnx(engine, bytes, |interest| self.accept(interest))
     }

@@ -8,7 +8,7 @@
 
 mod ccnx;
 mod drops;
-mod inlet;
+mod input;
 mod link_settings;
 mod ndn;
 mod usual_settings;
@@ -21,7 +21,7 @@ use packet::random::Random;
 use packet::time::Instant;
 
 pub(crate) use ccnx::CcnxCodec;
-pub(crate) use inlet::{Frame, Inlet};
+pub(crate) use input::{Frame, PacketInput};
 pub(crate) use link_settings::LinkSettings;
 pub(crate) use ndn::NdnCodec;
 
@@ -86,12 +86,12 @@ impl Codec {
         !matches!(self, Codec::Bare(_))
     }
 
-    /// Takes in a frame that arrived; what is in it goes to `inlet`.
+    /// Takes in a frame that arrived; what is in it goes to `input`.
     #[inline]
-    pub(crate) fn receive(&mut self, frame: Frame<'_>, inlet: &mut Inlet<'_>) {
+    pub(crate) fn receive(&mut self, frame: Frame<'_>, input: &mut PacketInput<'_>) {
         match self {
-            Codec::Ndn(codec) => codec.receive(frame, inlet),
-            Codec::Ccnx(codec) => codec.receive(frame, inlet),
+            Codec::Ndn(codec) => codec.receive(frame, input),
+            Codec::Ccnx(codec) => codec.receive(frame, input),
             Codec::Bare(_) => {}
         }
     }

@@ -14,7 +14,7 @@ use packet::time::Instant;
 use packet::{Buffer, Dialect, LinkHeader, LinkType, NackReason};
 
 use super::drops::joined;
-use super::{Frame, FrameSink, Framing, Inlet, LinkSettings};
+use super::{Frame, FrameSink, Framing, LinkSettings, PacketInput};
 use crate::drop_reason::{DropCounters, DropReason};
 
 /// One end of an NDN link.
@@ -74,13 +74,13 @@ impl NdnCodec {
     }
 
     #[inline]
-    pub(super) fn receive(&mut self, Frame { now, from, bytes }: Frame<'_>, inlet: &mut Inlet<'_>) {
+    pub(super) fn receive(&mut self, Frame { now, from, bytes }: Frame<'_>, input: &mut PacketInput<'_>) {
         if self.service.receive_bare(bytes) {
-            return self.read(bytes, None, None, inlet);
+            return self.read(bytes, None, None, input);
         }
         match self.service.receive_frame(now, EndpointId(from), bytes) {
-            Ok(Received::Packet { packet, header, nack }) => self.read(packet, Some(header), nack, inlet),
-            Ok(Received::Taken) => self.receive_reassembled(inlet),
+            Ok(Received::Packet { packet, header, nack }) => self.read(packet, Some(header), nack, input),
+            Ok(Received::Taken) => self.receive_reassembled(input),
             // The service has counted it.
             Err(_) => {}
         }
@@ -92,7 +92,7 @@ impl NdnCodec {
         packet: &[u8],
         header: Option<LinkHeader>,
         nack: Option<NackReason>,
-        Inlet { engine, arrivals }: &mut Inlet<'_>,
+        PacketInput { engine, arrivals }: &mut PacketInput<'_>,
     ) {
         if arrivals.decode_ndn(engine, packet, nack, header).is_err() {
             self.drops.add(DropReason::MalformedPacket, 1);
@@ -100,7 +100,7 @@ impl NdnCodec {
     }
 
     #[cold]
-    fn receive_reassembled(&mut self, Inlet { engine, arrivals }: &mut Inlet<'_>) {
+    fn receive_reassembled(&mut self, PacketInput { engine, arrivals }: &mut PacketInput<'_>) {
         while let Some(delivery) = self.service.poll_deliver() {
             let (packet, header) = (delivery.packet, Some(delivery.header));
             if arrivals.decode_owned(engine, Dialect::Ndn, packet, delivery.nack, header).is_err() {

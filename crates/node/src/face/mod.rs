@@ -31,7 +31,7 @@ pub(crate) struct Face {
     pub(crate) state: FaceState,
     pub(crate) activity: Activity,
     pub(crate) counters: TransportCounters,
-    pub(crate) held: HeldBytes,
+    pub(crate) held: BufferedBytes,
     pub(crate) probation: Probation,
     pub(crate) tapping: FaceTaps,
 }
@@ -55,7 +55,7 @@ pub(crate) struct TransportCounters {
 
 /// What the node believes a face to hold, in its sums over all faces.
 #[derive(Default)]
-pub(crate) struct HeldBytes {
+pub(crate) struct BufferedBytes {
     /// Of incomplete packets.
     pub(crate) partial_bytes: usize,
     /// Of packets that wait until the neighbour can take them.

@@ -9,7 +9,7 @@ use packet::{Data, Interest, NameRef, Now, UnixTime};
 use trust::Certificate;
 
 use super::KeyRejection;
-use super::authorization_error::AuthorizationError;
+use super::authorization_error::{AuthorizationError, MalformedCommand, UnauthorizedCommand};
 use super::replay_guard::{CommandTimes, ReplayGuard};
 use super::signer::RouteSigner;
 
@@ -127,13 +127,12 @@ impl CommandAuthority {
     ) -> Result<(), AuthorizationError> {
         let CommandAuthority::Keys(verifier, guard) = self else { return Ok(()) };
         let (signature, key) = signature_and_key(interest)?;
-        let time_ms = guard.check(now, key, &signature)?;
+        let time_ms = guard.check(now, key, &signature).map_err(UnauthorizedCommand::from)?;
         if !verifier.knows(key) {
             return Err(AuthorizationError::UnknownKey(key.to_name()));
         }
         let signed = SignedCommand { command, scope, key, signature: &signature };
-        let verdict = verifier.verify_command(now.unix, signed);
-        verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))?;
+        verifier.verify_command(now.unix, signed).map_err(UnauthorizedCommand::from)?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -152,10 +151,10 @@ impl CommandAuthority {
         let CommandAuthority::Keys(_, guard) = self else { return Ok(()) };
         let (signature, key) = signature_and_key(interest)?;
         // Others may have come while it waited.
-        let time_ms = guard.check(now, key, &signature)?;
+        let time_ms = guard.check(now, key, &signature).map_err(UnauthorizedCommand::from)?;
         let verified =
             certificate.verifier().verify(signature.info.signature_type, &signature.signed, signature.value);
-        verified.map_err(|error| AuthorizationError::Unauthorized(error.to_string()))?;
+        verified.map_err(UnauthorizedCommand::from)?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -173,8 +172,8 @@ impl CommandAuthority {
     ) -> Result<(), AuthorizationError> {
         let CommandAuthority::Keys(verifier, _) = self else { return Ok(()) };
         let (_, key) = signature_and_key(interest)?;
-        let verdict = verifier.verify_owner(command, scope, key, prefix);
-        verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))
+        verifier.verify_owner(command, scope, key, prefix).map_err(UnauthorizedCommand::from)?;
+        Ok(())
     }
 
     /// Whether the key that made a route is revoked by now.
@@ -206,16 +205,16 @@ impl CommandAuthority {
 
 /// The signature of a command, and the name of the key that made it.
 fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameRef<'_>), AuthorizationError> {
-    let signature =
-        CommandSignature::of(interest).map_err(|error| AuthorizationError::Malformed(error.to_string()))?;
+    let signature = CommandSignature::of(interest).map_err(MalformedCommand::from)?;
     match signature.info.key_locator {
         Some(KeyLocator::Name(key)) => Ok((signature, key)),
-        _ => Err(AuthorizationError::Malformed("the signature does not name a key".to_owned())),
+        _ => Err(MalformedCommand::NoKeyName.into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::authorization_error::CommandTimeError;
     use management::ControlParameters;
     use packet::Name;
     use packet::ndn::{SignatureInfoBuilder, SignatureType};
@@ -343,10 +342,12 @@ mod tests {
         let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let interest = command("/alice/KEY/1", Some(NOW_MS), true);
         let outcome = authority.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &interest);
-        assert_eq!(
-            outcome,
-            Err(AuthorizationError::Unauthorized("/alice/KEY/1 may not give commands for faces".to_owned()))
-        );
+        let refusal = outcome.unwrap_err();
+        assert!(matches!(
+            &refusal,
+            AuthorizationError::Unauthorized(UnauthorizedCommand::Key(KeyRejection::NotPrivileged { .. }))
+        ));
+        assert_eq!(refusal.to_string(), "unauthorized: /alice/KEY/1 may not give commands for faces");
     }
 
     #[test]
@@ -431,9 +432,7 @@ mod tests {
         // The clock had not been put back at NOW_MS + 1000, by the one that is right.
         assert_eq!(
             asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 1000), true)),
-            Err(AuthorizationError::Unauthorized(
-                "the time in the signature is before the start of this node; sign anew".to_owned()
-            ))
+            Err(UnauthorizedCommand::from(CommandTimeError::BeforeStart).into())
         );
         assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 1001), true)), Ok(()));
         assert!(asked(&mut authority, 3595, &wrong).is_err(), "its time comes a second time");

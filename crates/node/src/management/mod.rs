@@ -58,7 +58,7 @@ use trust::{Certificate, Revocations};
 
 use crate::control::{FaceEvent, NodeControl};
 pub use authority::{CommandAuthority, SignedCommand, VerifyCommand};
-pub use authorization_error::AuthorizationError;
+pub use authorization_error::{AuthorizationError, CommandTimeError, MalformedCommand, UnauthorizedCommand};
 pub use config::{ManagementConfig, ManagementCounters};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
@@ -214,8 +214,7 @@ impl NfdManagement {
                 if self.delegation.await_certificate(now, pending) {
                     return Outcome::Later;
                 }
-                let reason = "too many commands wait for certificates".to_owned();
-                self.refuse(request, &AuthorizationError::Unauthorized(reason))
+                self.refuse(request, &UnauthorizedCommand::TooManyPending.into())
             }
             Err(refusal) => self.refuse(request, &refusal),
         }
@@ -248,8 +247,7 @@ impl NfdManagement {
         if self.trusts_anyone(request.scope)
             && parameters::face_or_self(&parameters, request.from) != request.from
         {
-            let reason = "a neighbour without a key may make routes to itself only".to_owned();
-            return self.refuse(request, &AuthorizationError::Unauthorized(reason));
+            return self.refuse(request, &UnauthorizedCommand::OtherFace.into());
         }
         if let Err(refusal) = self.check_owner(request, &parameters) {
             return self.refuse(request, &refusal);
@@ -291,7 +289,7 @@ impl NfdManagement {
             let Some(authority) = self.authority(scope) else { continue };
             let allowed = match &verdict {
                 Ok(certificate) => authority.check_delegate(now, &interest, certificate),
-                Err(error) => Err(AuthorizationError::Unauthorized(error.to_string())),
+                Err(error) => Err(UnauthorizedCommand::from(error.clone()).into()),
             };
             self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {

@@ -6,7 +6,7 @@ use management::CommandSignature;
 use packet::time::{Duration, Instant};
 use packet::{Name, NameRef, Now};
 
-use super::authorization_error::AuthorizationError;
+use super::authorization_error::CommandTimeError;
 
 /// Refuses commands that were given before.
 ///
@@ -116,18 +116,17 @@ impl ReplayGuard {
         now: Now,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
-    ) -> Result<u64, AuthorizationError> {
+    ) -> Result<u64, CommandTimeError> {
         self.look_at_clock(now);
-        let refuse = |reason: &str| Err(AuthorizationError::Unauthorized(reason.to_owned()));
-        let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
+        let time_ms = signature.time_ms.ok_or(CommandTimeError::Missing)?;
         if now.unix.as_millis().saturating_sub(time_ms) > Self::GRACE_MS {
-            return refuse("the time in the signature is more than two minutes ago; compare the clocks");
+            return Err(CommandTimeError::TooOld);
         }
         if time_ms.saturating_sub(now.unix.as_millis()) > Self::AHEAD_MS {
-            return refuse("the time in the signature is more than ten seconds ahead; compare the clocks");
+            return Err(CommandTimeError::TooFarAhead);
         }
         if self.carried_out_ms.contains(&time_ms) {
-            return refuse("a command of this time was carried out before the node started; sign anew");
+            return Err(CommandTimeError::CarriedOutBefore);
         }
         // The clock was put back since the start.
         if self.min_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {
@@ -140,13 +139,13 @@ impl ReplayGuard {
         let Some(history) = history else {
             let min_ms = self.min_ms.max(begin_ms);
             return match time_ms <= min_ms {
-                true => refuse("the time in the signature is before the start of this node; sign anew"),
+                true => Err(CommandTimeError::BeforeStart),
                 false => Ok(time_ms),
             };
         };
         history.catch_up(now, begin_ms);
         if time_ms <= history.until_ms || history.recent_ms.contains(&time_ms) {
-            return refuse("the time in the signature is not later than in the last command");
+            return Err(CommandTimeError::NotLater);
         }
         Ok(time_ms)
     }

@@ -9,7 +9,7 @@
 //! - `packets`: a packet's way from a socket through taps and codec to the engine, and out again.
 //! - `faces`: how they come and go, and what one may have beside the others. `sockets`: where peers come in.
 //!   `interfaces`: those that Ethernet and multicast use, and what happens to them.
-//! - `requests`: what control and other threads ask. `second_store`: questions to repositories.
+//! - `requests`: what control and other threads ask. `second_store`: lookups to repositories.
 
 #[cfg(test)]
 mod bench;

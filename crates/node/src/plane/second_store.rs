@@ -1,4 +1,4 @@
-//! The engine's second store, as the data plane serves it: questions go out to the repositories, answers come
+//! The engine's second store, as the data plane serves it: lookups go out to the repositories, answers come
 //! in, nothing waits. The repositories themselves, and the handles by which they are reached from here, are
 //! in `crate::repository`.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::batch::spare_buffer;
-use engine::{QuestionId, SecondStoreConfig, SecondStoreRequest};
+use engine::{LookupId, SecondStoreConfig, SecondStoreRequest};
 use packet::time::{Duration, Instant};
 use packet::{Interest, UnixTime};
 use repo::service::FoundData;
@@ -43,26 +43,26 @@ impl DataPlane {
     /// upstream instead, so that there is more to send.
     #[inline]
     pub(in crate::plane) fn turn_to_repositories(&mut self) -> bool {
-        self.services.repository.is_some() && self.pass_on_questions()
+        self.services.repository.is_some() && self.pass_on_lookups()
     }
 
     #[inline(never)]
-    fn pass_on_questions(&mut self) -> bool {
+    fn pass_on_lookups(&mut self) -> bool {
         let Some(end) = self.services.repository.as_mut() else { return false };
         let mut has_more_to_send = false;
         let mut unix = None;
         while let Some(effect) = self.engine.poll_second_store() {
             match effect {
-                SecondStoreRequest::Ask(QuestionId(number), interest) => {
+                SecondStoreRequest::LookUp(LookupId(number), interest) => {
                     let hashes = end.handles.hashes(&interest);
                     let unix = *unix.get_or_insert_with(system::unix_now);
                     let mut spare = |len| spare_buffer(&mut self.engine, len);
                     if let Some(found) = end.handles.read_in_memory(unix, &interest, &hashes, &mut spare) {
                         let fresh_until = fresh_until(self.now, unix, &found);
-                        self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
+                        self.engine.receive_found(self.now, LookupId(number), found.data, fresh_until);
                         has_more_to_send = true;
                     } else if !end.handles.ask(0, number, &interest, &hashes) {
-                        self.engine.receive_absent(self.now, QuestionId(number));
+                        self.engine.receive_absent(self.now, LookupId(number));
                         has_more_to_send = true;
                     } else if end.handles.has_more_behind(0) {
                         end.asked.insert(number, interest);
@@ -87,21 +87,21 @@ impl DataPlane {
             return false;
         }
         let unix = system::unix_now();
-        for Reply { question, number, found } in replies.drain(..) {
+        for Reply { lookup, number, found } in replies.drain(..) {
             let Some(end) = self.services.repository.as_mut() else { break };
-            let interest = end.asked.remove(&question);
+            let interest = end.asked.remove(&lookup);
             match found {
                 Some(found) => {
                     let fresh_until = fresh_until(self.now, unix, &found);
-                    self.engine.receive_found(self.now, QuestionId(question), found.data, fresh_until);
+                    self.engine.receive_found(self.now, LookupId(lookup), found.data, fresh_until);
                 }
                 None => {
                     let others = interest.filter(|interest| {
-                        end.handles.ask(number + 1, question, interest, &end.handles.hashes(interest))
+                        end.handles.ask(number + 1, lookup, interest, &end.handles.hashes(interest))
                     });
                     match others {
-                        Some(interest) => drop(end.asked.insert(question, interest)),
-                        None => self.engine.receive_absent(self.now, QuestionId(question)),
+                        Some(interest) => drop(end.asked.insert(lookup, interest)),
+                        None => self.engine.receive_absent(self.now, LookupId(lookup)),
                     }
                 }
             }

@@ -40,11 +40,11 @@ impl RepositoryHandles {
         self.ends.iter().find_map(|(_, end)| end.read_in_memory(now, interest, hashes, &mut *spare))
     }
 
-    /// Asks the first repository from number `from` on that may answer and has room for a question; false if
+    /// Asks the first repository from number `from` on that may answer and has room for a lookup; false if
     /// there is none. `hashes` are those of the Interest's name.
-    pub(crate) fn ask(&self, from: usize, question: u64, interest: &Interest, hashes: &PrefixHashes) -> bool {
+    pub(crate) fn ask(&self, from: usize, lookup: u64, interest: &Interest, hashes: &PrefixHashes) -> bool {
         self.ends.iter().skip(from).any(|(_, end)| {
-            end.filter().may_answer(interest, hashes) && end.ask(question, interest.clone()).is_ok()
+            end.filter().may_answer(interest, hashes) && end.ask(lookup, interest.clone()).is_ok()
         })
     }
 
@@ -84,16 +84,16 @@ impl SecondStore for RepositoryHandles {
     }
 }
 
-/// What a repository says to a question.
+/// What a repository says to a lookup.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    pub(crate) question: u64,
+    pub(crate) lookup: u64,
     /// Which repository.
     pub(crate) number: usize,
     pub(crate) found: Option<FoundData>,
 }
 
-/// Answers on their way to the data plane. There are never more than questions that wait.
+/// Answers on their way to the data plane. There are never more than lookups that wait.
 #[derive(Debug)]
 pub(crate) struct Answers {
     replies: Mutex<Vec<Reply>>,
@@ -109,8 +109,11 @@ impl Answers {
 
     /// Takes what repository number `number` says.
     pub(crate) fn put(&self, number: usize, said: &mut Vec<service::Reply>) {
-        let replies =
-            said.drain(..).map(|service::Reply { question, found }| Reply { question, number, found });
+        let replies = said.drain(..).map(|service::Reply { question, found }| Reply {
+            lookup: question,
+            number,
+            found,
+        });
         self.replies.lock().unwrap_or_else(PoisonError::into_inner).extend(replies);
         if !self.has_some.swap(true, Ordering::AcqRel) {
             // It is awake already if there is no room for one more signal.

@@ -3,8 +3,10 @@
 
 use crate::ccnx::ticks::Ticks;
 
-const SEGMENT: u8 = 0x00;
-const VERSION: u8 = 0xfd;
+/// A segment's number comes after it.
+pub const SEGMENT: u8 = 0x00;
+/// A version comes after it.
+pub const VERSION: u8 = 0xfd;
 
 /// The service of the forwarder on this host, before a service's name:
 /// `/%C1.M.S.localhost/%C1.M.SRV/ccnd/KEY`.

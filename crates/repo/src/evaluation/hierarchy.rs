@@ -43,12 +43,12 @@ pub struct Hierarchy {
     /// What is not counted, from the first request on.
     pub warm_up: Duration,
     /// All links of a level fail for a while.
-    pub cut: Option<Cut>,
+    pub outage: Option<Outage>,
 }
 
-/// All links upward from a level are cut.
+/// All links upward from a level fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct Outage {
     /// Which level, from 0 on.
     pub above_level: usize,
     /// When it begins, after the warm-up.
@@ -68,7 +68,7 @@ pub struct HierarchyOutcome {
     pub link_bytes: Vec<u64>,
     /// Seconds of each download.
     pub seconds: Vec<f64>,
-    /// In each hour of the cut, requests that count, and those of them that were answered.
+    /// In each hour of the outage, requests that count, and those of them that were answered.
     pub hours: Vec<(u64, u64)>,
     /// Deletion operations of each level.
     pub deletions: Vec<u64>,
@@ -125,7 +125,7 @@ impl<P: ObjectEviction> HierarchyRun<P> {
         self.outcome = HierarchyOutcome {
             hits: vec![0; levels + 1],
             link_bytes: vec![0; levels],
-            hours: vec![(0, 0); self.hierarchy.cut.map_or(0, |cut| hour(cut.lasts) + 1)],
+            hours: vec![(0, 0); self.hierarchy.outage.map_or(0, |outage| hour(outage.lasts) + 1)],
             ..HierarchyOutcome::default()
         };
         let repositories = self.repositories.iter_mut().flatten().flatten();
@@ -162,14 +162,14 @@ impl<P: ObjectEviction> HierarchyRun<P> {
             repository.is_some_and(|repository| repository.touch(request.file, 0))
         });
         let found = found.unwrap_or(levels);
-        let cut = self.hierarchy.cut.filter(|cut| {
-            let from = begin + cut.begins;
-            counts && request.at >= from && request.at < from + cut.lasts
+        let outage = self.hierarchy.outage.filter(|outage| {
+            let from = begin + outage.begins;
+            counts && request.at >= from && request.at < from + outage.lasts
         });
-        let is_answered = cut.is_none_or(|cut| found <= cut.above_level);
+        let is_answered = outage.is_none_or(|outage| found <= outage.above_level);
         let counts = counts && !request.is_new;
-        if let Some(cut) = cut.filter(|_| counts) {
-            let since = request.at.saturating_since(begin + cut.begins);
+        if let Some(outage) = outage.filter(|_| counts) {
+            let since = request.at.saturating_since(begin + outage.begins);
             if let Some((all, answered)) = self.outcome.hours.get_mut(hour(since)) {
                 *all += 1;
                 *answered += u64::from(is_answered);
@@ -238,7 +238,7 @@ mod tests {
     const HOURS: Duration = Duration::from_secs(6 * 3600);
     const GB: u64 = 1_000_000_000;
 
-    fn network(thresholds: [u64; 3], cut: Option<Cut>) -> Hierarchy {
+    fn network(thresholds: [u64; 3], outage: Option<Outage>) -> Hierarchy {
         let level = |nodes, threshold_bytes, rate, millis| {
             let delay = Duration::from_millis(millis);
             Level { nodes, threshold_bytes, rate, delay }
@@ -253,7 +253,7 @@ mod tests {
             access_delay: Duration::from_millis(5),
             access_rate: 100_000_000,
             warm_up: Duration::from_secs(3 * 3600),
-            cut,
+            outage,
         }
     }
 
@@ -304,11 +304,11 @@ mod tests {
 
     #[test]
     fn what_is_below_a_cut_goes_on_being_served() {
-        let cut = |above_level| {
+        let with_outage = |above_level| {
             let (begins, lasts) = (Duration::from_secs(3600), Duration::from_secs(7200));
-            run(network([GB, 0, 4 * GB], Some(Cut { above_level, begins, lasts })))
+            run(network([GB, 0, 4 * GB], Some(Outage { above_level, begins, lasts })))
         };
-        let (above_all, above_stations) = (cut(2), cut(0));
+        let (above_all, above_stations) = (with_outage(2), with_outage(0));
         let answered = |outcome: &HierarchyOutcome| {
             let sum = |of: fn(&(u64, u64)) -> u64| outcome.hours.iter().map(of).sum::<u64>() as f64;
             sum(|hour| hour.1) / sum(|hour| hour.0)

@@ -36,7 +36,7 @@ mod several;
 use packet::time::Duration;
 
 pub use download::DownloadPath;
-pub use hierarchy::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
+pub use hierarchy::{Hierarchy, HierarchyOutcome, HierarchyRun, Level, Outage};
 pub use ranges::{Granularity, RangesOutcome, RangesRun};
 pub use requests::{Request, RequestTrace, Requests, trace};
 pub use run::{Outcome, Run};

@@ -212,11 +212,11 @@ impl<P: ObjectEviction> RangesRun<P> {
 mod tests {
     use super::*;
     use crate::evaluation::Run;
+    use crate::evaluation::tests::rule;
     use crate::eviction::{DeleteQueue, DeleteQueueConfig, Push};
 
     const HOURS: Duration = Duration::from_secs(4 * 3600);
     const WHOLE: u32 = u32::MAX;
-    const RULE: DeletionRule = DeletionRule { threshold_bytes: 1_000_000_000, ratio: 0.25 };
 
     fn granularity(range_segments: u32, early: f64) -> Granularity {
         let path = DownloadPath {
@@ -233,7 +233,7 @@ mod tests {
     fn run(granularity: Granularity, queue: DeleteQueueConfig) -> RangesOutcome {
         let [random, ends] = [1, 2].map(|stream| Random::derive(3, stream));
         let (policy, workload) = (DeleteQueue::new(queue), Workload::WEB_SERVER);
-        RangesRun::new(workload, granularity, RULE, policy, random, ends).unwrap().run(HOURS)
+        RangesRun::new(workload, granularity, rule(1, 0.25), policy, random, ends).unwrap().run(HOURS)
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         let ranges = run(granularity(WHOLE, 0.0), DeleteQueueConfig::default());
         let policy = DeleteQueue::default();
         let random = Random::derive(3, 1);
-        let paper = Run::new(Workload::WEB_SERVER, Reading::LITERAL, RULE, policy, random).unwrap();
+        let paper = Run::new(Workload::WEB_SERVER, Reading::LITERAL, rule(1, 0.25), policy, random).unwrap();
         let paper = paper.run(HOURS);
         assert_eq!(ranges.whole_hits, paper.hits.iter().sum::<u64>());
         assert_eq!((ranges.requests, ranges.deletions), (paper.requests.iter().sum(), paper.deletions));

@@ -131,14 +131,14 @@ impl<P: ObjectEviction> SeveralRun<P> {
 mod tests {
     use super::*;
     use crate::evaluation::Run;
+    use crate::evaluation::tests::rule;
     use crate::eviction::DeleteQueue;
 
     const HOURS: Duration = Duration::from_secs(6 * 3600);
-    const RULE: DeletionRule = DeletionRule { threshold_bytes: 1_000_000_000, ratio: 0.25 };
 
     fn run(repositories: u32, home: Home, seconds: u64) -> SeveralOutcome {
         let deletion_of_gigabyte = Duration::from_secs(seconds);
-        let several = SeveralRepositories { repositories, rule: RULE, home, deletion_of_gigabyte };
+        let several = SeveralRepositories { repositories, rule: rule(1, 0.25), home, deletion_of_gigabyte };
         let random = Random::from_seed(9);
         SeveralRun::new(Workload::WEB_SERVER, several, DeleteQueue::default, random).unwrap().run(HOURS)
     }
@@ -147,7 +147,7 @@ mod tests {
     fn one_that_deletes_in_no_time_is_the_papers() {
         let random = Random::from_seed(9);
         let policy = DeleteQueue::default();
-        let paper = Run::new(Workload::WEB_SERVER, Reading::LITERAL, RULE, policy, random).unwrap();
+        let paper = Run::new(Workload::WEB_SERVER, Reading::LITERAL, rule(1, 0.25), policy, random).unwrap();
         let paper = paper.run(HOURS);
         let one = run(1, Home::Name, 0);
         assert_eq!((one.hits, one.deletions), (paper.hits.iter().sum(), paper.deletions));

@@ -8,7 +8,7 @@ use crate::eviction::{DeleteQueue, DeletionRule, ObjectEvictionSpec, names, opti
 const DAY: Duration = Duration::from_secs(86_400);
 const LITERAL: Reading = Reading::LITERAL;
 
-fn rule(gigabytes: u64, ratio: f64) -> DeletionRule {
+pub(super) fn rule(gigabytes: u64, ratio: f64) -> DeletionRule {
     DeletionRule { threshold_bytes: gigabytes * 1_000_000_000, ratio }
 }
 

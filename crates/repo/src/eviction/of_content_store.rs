@@ -1,6 +1,8 @@
 //! Policies of the content store, which know nothing of sizes or segments, for whole objects: a request for
 //! the first segment is one for the object.
 
+use engine::{CacheKey, CachedId};
+
 use super::ObjectEviction;
 
 /// One of them.
@@ -16,24 +18,24 @@ pub type S3Fifo = OfContentStore<engine::S3Fifo>;
 impl<E: engine::Eviction> ObjectEviction for OfContentStore<E> {
     #[inline]
     fn include(&mut self, id: u32, key: u64, _bytes: u64) {
-        self.0.remove(id);
-        self.0.insert(id, key);
+        self.0.remove(CachedId(id));
+        self.0.insert(CachedId(id), CacheKey(key));
     }
 
     #[inline]
     fn request(&mut self, id: u32, segment: u32) {
         if segment == 0 {
-            self.0.touch(id);
+            self.0.touch(CachedId(id));
         }
     }
 
     fn remove(&mut self, id: u32) {
-        self.0.remove(id);
+        self.0.remove(CachedId(id));
     }
 
     #[inline]
     fn evict(&mut self) -> Option<u32> {
-        self.0.evict()
+        self.0.evict().map(|CachedId(id)| id)
     }
 
     fn len(&self) -> usize {

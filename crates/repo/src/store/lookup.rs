@@ -6,6 +6,7 @@ use std::sync::Arc;
 use flow::Metadata;
 use flow::naming::METADATA;
 use packet::UnixTime;
+use packet::ccnx::markers;
 use packet::time::Duration;
 use packet::{AnyName, ComponentKind, Data, Dialect, Interest, Name, NameRef};
 use smallvec::SmallVec;
@@ -23,7 +24,6 @@ use crate::object::{Object, ObjectId};
 const MAX_EXAMINED: usize = 64;
 /// Lengths of components that hold a version by marker: the marker and one to eight bytes.
 const MARKED_VERSION_BYTES: std::ops::RangeInclusive<u8> = 2..=9;
-const VERSION_MARKER: u8 = 0xfd;
 
 /// Which of several objects below a prefix answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,7 +232,7 @@ impl Store {
             let generic = ComponentKind::GENERIC.number() as u8;
             self.objects
                 .catalogue
-                .below_key_reversed(&[start.as_slice(), &[generic, len, VERSION_MARKER]].concat())
+                .below_key_reversed(&[start.as_slice(), &[generic, len, markers::VERSION]].concat())
         });
         self.objects.catalogue.below_key_reversed(&typed).chain(marked).take(MAX_EXAMINED)
     }

@@ -2,14 +2,14 @@
 
 use std::mem;
 
-use engine::Eviction;
+use engine::{CacheKey, CachedId, Eviction};
 
-use crate::arena::{Arena, Id as _, ObjectId, SlotId};
+use crate::arena::{Arena, Id as _, ObjectId};
 
 /// An object that has come.
 pub(super) struct Insertion {
     /// Where it is.
-    pub(super) slot: SlotId,
+    pub(super) slot: CachedId,
     /// The object that has left for it.
     pub(super) gone: Option<ObjectId>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Insertion {
 pub(super) struct Cache<E> {
     pub(super) policy: E,
     /// The object in each slot.
-    pub(super) objects: Arena<SlotId, ObjectId>,
+    pub(super) objects: Arena<CachedId, ObjectId>,
     pub(super) capacity: u32,
 }
 
@@ -34,17 +34,17 @@ impl<E: Eviction> Cache<E> {
         let taken_in = if (self.objects.len() as u64) < u64::from(self.capacity) {
             Insertion { slot: self.objects.push(object), gone: None }
         } else {
-            let slot = SlotId(self.policy.evict()?);
+            let slot = self.policy.evict()?;
             Insertion { slot, gone: Some(mem::replace(&mut self.objects[slot], object)) }
         };
-        self.policy.insert(taken_in.slot.0, key_of(object));
+        self.policy.insert(taken_in.slot, key_of(object));
         Some(taken_in)
     }
 }
 
 /// Identifies an object to the policy: spread over all bits, as the hashes of names are.
 #[inline(always)]
-pub(super) fn key_of(object: ObjectId) -> u64 {
+pub(super) fn key_of(object: ObjectId) -> CacheKey {
     let key = (object.index() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    key ^ key >> 32
+    CacheKey(key ^ key >> 32)
 }

@@ -2,12 +2,12 @@
 
 use std::hint;
 
-use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
+use engine::{CachedId, Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 use packet::random::{Random, Zipf};
 
 use super::cache::{Cache, Insertion, key_of};
 use super::requests::{BATCH, Batch, Requests, in_batches};
-use crate::arena::{Arena, ObjectId, SlotId};
+use crate::arena::{Arena, ObjectId};
 
 /// What a cache did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,11 +82,11 @@ fn study(requests: Requests<'_>, policy: impl Eviction, capacity: u32, random: &
 }
 
 /// Where an object is that is in no slot.
-const ABSENT: SlotId = SlotId(u32::MAX);
+const ABSENT: CachedId = CachedId(u32::MAX);
 
 struct Study<E> {
     /// The slot of each object.
-    slots: Arena<ObjectId, SlotId>,
+    slots: Arena<ObjectId, CachedId>,
     cache: Cache<E>,
 }
 
@@ -115,7 +115,7 @@ impl<E: Eviction> Study<E> {
                     misses += 1;
                     policy.prefetch(key_of(object));
                 }
-                Some(&slot) => policy.prefetch_entry(slot.0),
+                Some(&slot) => policy.prefetch_entry(slot),
             }
         }
         // A place is taken away for each that comes.
@@ -123,14 +123,14 @@ impl<E: Eviction> Study<E> {
         if objects.len() as u64 + misses as u64 > u64::from(*capacity) {
             policy.likely_victims(misses, &mut |slot| {
                 if let Some(victim) = victims.get_mut(count) {
-                    *victim = SlotId(slot);
+                    *victim = slot;
                     count += 1;
                 }
             });
         }
         for object in batch.objects() {
             if let Some(&slot) = self.slots.get(object) {
-                policy.prefetch_around(slot.0);
+                policy.prefetch_around(slot);
             }
         }
         let gone = || victims[..count].iter().filter_map(|&slot| objects.get(slot).copied());
@@ -153,7 +153,7 @@ impl<E: Eviction> Study<E> {
                 false
             }
             Some(&slot) => {
-                self.cache.policy.touch(slot.0);
+                self.cache.policy.touch(slot);
                 true
             }
             None => false,

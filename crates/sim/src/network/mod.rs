@@ -402,7 +402,7 @@ impl Network {
         towards: NodeId,
     ) -> Result<(FaceId, Dialect), SimError> {
         self.node(towards)?;
-        for (face, open) in self.node(node)?.ports.iter() {
+        for (face, open) in self.node(node)?.ports.indexed() {
             let Peer::Channel { channel, .. } = open.peer else { continue };
             let link = &self.core.links[self.core.channels[channel].link];
             if link.ends.iter().any(|end| end.node == towards) && towards != node {

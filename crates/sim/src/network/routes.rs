@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::FaceId;
 use packet::Name;
 
-use crate::arena::{Id, LinkId, NodeId};
+use crate::arena::{LinkId, NodeId};
 use crate::core::Link;
 use crate::error::SimError;
 use crate::network::Network;
@@ -36,7 +36,7 @@ impl Network {
 
     fn route(&mut self, selection: RouteSelection) -> Result<(), SimError> {
         let mut servers: BTreeMap<Vec<u8>, (Name, Vec<NodeId>)> = BTreeMap::new();
-        for (application, attachment) in self.applications.values().zip(self.core.attachments.values()) {
+        for (application, attachment) in self.applications.iter().zip(self.core.attachments.iter()) {
             for prefix in application.prefixes() {
                 let key = prefix.canonical().to_vec();
                 servers.entry(key).or_insert_with(|| (prefix, Vec::new())).1.push(attachment.node);
@@ -51,11 +51,10 @@ impl Network {
             by_home.entry(nodes).or_default().push(prefix);
         }
         for (nodes, prefixes) in by_home {
-            let homes: Vec<usize> = nodes.into_iter().map(NodeId::index).collect();
-            for route in graph.routes_to(&homes, selection) {
+            for route in graph.routes_to(&nodes, selection) {
                 let dialect = self.core.links[route.by.link].config.face.dialect;
                 let now = self.core.now;
-                let node = &mut self.core.nodes[NodeId::from_index(route.from)];
+                let node = &mut self.core.nodes[route.from];
                 if node.engine.is_none() {
                     continue;
                 }
@@ -73,26 +72,23 @@ impl Network {
     /// The length of the shortest path between nodes, by the metrics of links that are up; `None` if there is
     /// none.
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u64> {
-        let distances = graph(self).distances_to(&[to.index()]);
-        distances.get(from.index()).copied().filter(|&distance| distance != u64::MAX)
+        let distances = graph(self).distances_to(&[to]);
+        distances.get(from).copied().filter(|&distance| distance != u64::MAX)
     }
 }
 
 /// The links that are up, by node and face.
-fn graph(network: &Network) -> Graph<Exit> {
+fn graph(network: &Network) -> Graph<NodeId, Exit> {
     let core = &network.core;
     let mut graph = Graph::new(core.nodes.len());
-    for (number, link) in core.links.iter().filter(|(_, link)| link.is_up) {
+    for (number, link) in core.links.indexed().filter(|(_, link)| link.is_up) {
         let Link { ends, config, .. } = link;
         for from in ends {
             for to in ends.iter().filter(|to| to.node != from.node) {
                 let port = core.nodes[from.node].ports.get(from.face);
                 if port.is_some_and(|port| matches!(port.peer, Peer::Channel { .. })) {
                     let by = Exit { face: from.face, link: number };
-                    graph.add(
-                        from.node.index(),
-                        Step { to: to.node.index(), by, metric: config.metric.into() },
-                    );
+                    graph.add(from.node, Step { to: to.node, by, metric: config.metric.into() });
                 }
             }
         }

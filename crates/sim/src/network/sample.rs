@@ -23,7 +23,7 @@ impl Network {
         let time = self.core.now;
         let span = time.saturating_since(self.previous.at).as_secs_f64();
         self.previous.nodes.resize_with(self.core.nodes.len(), Default::default);
-        for (number, node) in self.core.nodes.iter() {
+        for (number, node) in self.core.nodes.indexed() {
             let Some(engine) = &node.engine else { continue };
             let (counters, misses) = (*engine.counters(), engine.content_store_counters().misses);
             let entry_seconds = node.levels.entry_seconds(time);
@@ -76,7 +76,7 @@ impl Network {
         let time = self.core.now;
         let span = time.saturating_since(self.previous.at).as_secs_f64();
         self.previous.channels.resize_with(self.core.channels.len(), Default::default);
-        for (channel, before) in self.core.channels.values_mut().zip(&mut self.previous.channels) {
+        for (channel, before) in self.core.channels.iter_mut().zip(&mut self.previous.channels) {
             let queue = channel.queue_length(time);
             let (now, packet_seconds) = (channel.counters, channel.packet_seconds(time));
             let waited = packet_seconds - before.packet_seconds;
@@ -98,7 +98,7 @@ impl Network {
 
     fn sample_applications(&mut self) {
         let time = self.core.now;
-        for (number, application) in self.applications.iter() {
+        for (number, application) in self.applications.indexed() {
             let Some(attachment) = self.core.attachments.get(number) else { continue };
             let node = attachment.node;
             let values = &mut self.core.trace.values;

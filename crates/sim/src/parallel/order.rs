@@ -89,8 +89,8 @@ impl Order {
     ) {
         let base = self.base();
         let mut cursors: Arena<PartId, Cursor<'_>> = windows
-            .values_mut()
-            .zip(self.parts.values())
+            .iter_mut()
+            .zip(self.parts.iter())
             .map(|(window, numbers)| Cursor::new(window, base + (numbers.exact.len() as u64 + 1) * STRIDE))
             .collect();
         while let Some(part) = self.earliest(&cursors) {
@@ -119,7 +119,7 @@ impl Order {
             }
         }
         drop(cursors);
-        for Window { journal, notes } in windows.values_mut() {
+        for Window { journal, notes } in windows.iter_mut() {
             journal.done.clear();
             notes.numbers.clear();
         }
@@ -129,7 +129,7 @@ impl Order {
     #[inline]
     fn earliest(&self, cursors: &Arena<PartId, Cursor<'_>>) -> Option<PartId> {
         let mut earliest: Option<(PartId, Turn)> = None;
-        for (part, cursor) in cursors.iter() {
+        for (part, cursor) in cursors.indexed() {
             let Some(&ExecutedEvent { turn, .. }) = cursor.done.get(cursor.next) else { continue };
             let is_earlier = earliest.is_none_or(|(other, best)| {
                 turn.at < best.at
@@ -159,7 +159,7 @@ impl Order {
 
     /// Whether so much has come to a part that is at rest that no room between its numbers may be left.
     pub(super) fn is_narrow(&self) -> bool {
-        self.parts.values().any(|numbers| numbers.latest.1 > STRIDE / 2)
+        self.parts.iter().any(|numbers| numbers.latest.1 > STRIDE / 2)
     }
 }
 

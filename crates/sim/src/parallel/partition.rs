@@ -61,7 +61,7 @@ impl Partition {
             return None;
         }
         // Long links are better cut than short ones, if the work can be shared out along them.
-        let longest = network.core.links.values().map(|link| link.config.delay).max()?;
+        let longest = network.core.links.iter().map(|link| link.config.delay).max()?;
         let mut shortest_cut = MIN_CUT;
         while shortest_cut * 4 <= longest {
             shortest_cut = shortest_cut * 4;
@@ -86,24 +86,24 @@ impl Partition {
         }
         let mut part_of_cluster = cut(&clusters, parts);
         let most =
-            clusters.values().map(|cluster| cluster.work).sum::<u64>() / parts as u64 * LARGEST_SHARE / 100;
+            clusters.iter().map(|cluster| cluster.work).sum::<u64>() / parts as u64 * LARGEST_SHARE / 100;
         improve(&clusters, &mut part_of_cluster, parts, most);
         // Parts that came out empty are left out.
         let mut work: Arena<PartId, u64> = (0..parts).map(|_| 0).collect();
-        for (cluster, &part) in clusters.values().zip(part_of_cluster.values()) {
+        for (cluster, &part) in clusters.iter().zip(part_of_cluster.iter()) {
             work[part] += cluster.work.max(1);
         }
         let mut used = 0;
         let numbers: Arena<PartId, PartId> = work
-            .values()
+            .iter()
             .map(|&work| {
                 let number = PartId::from_index(used);
                 used += usize::from(work > 0);
                 number
             })
             .collect();
-        let is_even = used == parts && work.values().all(|work| *work <= most);
-        let nodes = cluster_of.values().map(|&cluster| numbers[part_of_cluster[cluster]]).collect();
+        let is_even = used == parts && work.iter().all(|work| *work <= most);
+        let nodes = cluster_of.iter().map(|&cluster| numbers[part_of_cluster[cluster]]).collect();
         Some((Partition::by_nodes(network, nodes, used)?, is_even))
     }
 
@@ -114,22 +114,22 @@ impl Partition {
             |link: &Link, end: EndId| link.ends.get(end.index()).map_or(PartId(0), |end| nodes[end.node]);
         let links: Arena<LinkId, Option<PartId>> = core
             .links
-            .values()
+            .iter()
             .map(|link| {
                 let first = part_of(link, EndId(0));
                 link.ends.iter().all(|end| nodes[end.node] == first).then_some(first)
             })
             .collect();
-        let between = core.links.iter().filter(|(id, _)| links[*id].is_none());
+        let between = core.links.indexed().filter(|(id, _)| links[*id].is_none());
         let lookahead = between.map(|(_, link)| link.config.delay).min()?;
-        let channels = core.channels.values().map(|channel| {
+        let channels = core.channels.iter().map(|channel| {
             let link = &core.links[channel.link];
             let sender = part_of(link, channel.end);
             let other = EndId::from_index(1 - (channel.end.index() & 1));
             Direction { sender, receiver: if link.is_shared() { sender } else { part_of(link, other) } }
         });
-        let framed = core.framed.values().map(|framed| links[framed.link].unwrap_or(PartId(0)));
-        let applications = core.attachments.values().map(|attachment| nodes[attachment.node]);
+        let framed = core.framed.iter().map(|framed| links[framed.link].unwrap_or(PartId(0)));
+        let applications = core.attachments.iter().map(|attachment| nodes[attachment.node]);
         let (channels, framed, applications) = (channels.collect(), framed.collect(), applications.collect());
         Some(Partition { parts, lookahead, applications, framed, channels, links, nodes })
     }
@@ -145,30 +145,30 @@ impl Partition {
     }
 
     pub(super) fn nodes_of(&self, part: PartId) -> impl Iterator<Item = NodeId> {
-        self.nodes.iter().filter(move |(_, of)| **of == part).map(|(id, _)| id)
+        self.nodes.indexed().filter(move |(_, of)| **of == part).map(|(id, _)| id)
     }
 
     pub(super) fn applications_of(&self, part: PartId) -> impl Iterator<Item = AppId> {
-        self.applications.iter().filter(move |(_, of)| **of == part).map(|(id, _)| id)
+        self.applications.indexed().filter(move |(_, of)| **of == part).map(|(id, _)| id)
     }
 
     pub(super) fn links_within(&self, part: PartId) -> impl Iterator<Item = LinkId> {
-        self.links.iter().filter(move |(_, of)| **of == Some(part)).map(|(id, _)| id)
+        self.links.indexed().filter(move |(_, of)| **of == Some(part)).map(|(id, _)| id)
     }
 
     /// Links between parts.
     pub(super) fn cut_links(&self) -> impl Iterator<Item = LinkId> {
-        self.links.iter().filter(|(_, of)| of.is_none()).map(|(id, _)| id)
+        self.links.indexed().filter(|(_, of)| of.is_none()).map(|(id, _)| id)
     }
 
     /// Channels by which a part sends.
     pub(super) fn channels_from(&self, part: PartId) -> impl Iterator<Item = ChannelId> {
-        self.channels.iter().filter(move |(_, of)| of.sender == part).map(|(id, _)| id)
+        self.channels.indexed().filter(move |(_, of)| of.sender == part).map(|(id, _)| id)
     }
 
     /// Channels that lead from one part to another.
     pub(super) fn cut_channels(&self) -> impl Iterator<Item = ChannelId> {
-        self.channels.iter().filter(|(_, of)| of.sender != of.receiver).map(|(id, _)| id)
+        self.channels.indexed().filter(|(_, of)| of.sender != of.receiver).map(|(id, _)| id)
     }
 
     pub(super) fn receiver_of(&self, channel: ChannelId) -> PartId {
@@ -195,10 +195,10 @@ fn may_be_cut(link: &Link, shortest: Duration) -> bool {
 
 /// The cluster of each node.
 fn clusters(network: &Network, shortest_cut: Duration) -> Arena<NodeId, ClusterId> {
-    let mut joined: Vec<Vec<usize>> = vec![Vec::new(); network.core.nodes.len()];
-    for link in network.core.links.values().filter(|link| !may_be_cut(link, shortest_cut)) {
+    let mut joined: Arena<NodeId, Vec<NodeId>> = Arena::filled(&network.core.nodes, Vec::new());
+    for link in network.core.links.iter().filter(|link| !may_be_cut(link, shortest_cut)) {
         for pair in link.ends.windows(2) {
-            let [a, b] = [pair[0].node.index(), pair[1].node.index()];
+            let [a, b] = [pair[0].node, pair[1].node];
             joined[a].push(b);
             joined[b].push(a);
         }
@@ -207,10 +207,10 @@ fn clusters(network: &Network, shortest_cut: Duration) -> Arena<NodeId, ClusterI
 }
 
 fn weigh(network: &Network, cluster_of: &Arena<NodeId, ClusterId>) -> Arena<ClusterId, Cluster> {
-    let count = cluster_of.values().max().map_or(0, |last| last.index() + 1);
+    let count = cluster_of.iter().max().map_or(0, |last| last.index() + 1);
     let mut clusters: Arena<ClusterId, Cluster> = (0..count).map(|_| Cluster::default()).collect();
     let mut between = std::collections::BTreeMap::<(ClusterId, ClusterId), u64>::new();
-    for link in network.core.links.values() {
+    for link in &network.core.links {
         let packets: u64 = link.channels.iter().map(|&id| network.core.channels[id].counters.packets).sum();
         let traffic = packets + 1;
         for end in &link.ends {
@@ -257,7 +257,7 @@ fn cut(clusters: &Arena<ClusterId, Cluster>, parts: usize) -> Arena<ClusterId, P
     let Some(first) = clusters.ids().next() else { return part_of };
     // The farthest from any is at the edge.
     let edge = by_distance(clusters, first).last().copied().unwrap_or(first);
-    let total: u64 = clusters.values().map(|cluster| cluster.work).sum();
+    let total: u64 = clusters.iter().map(|cluster| cluster.work).sum();
     let mut before = 0;
     for cluster in by_distance(clusters, edge) {
         let middle = u128::from(before) + u128::from(clusters[cluster].work / 2);
@@ -276,18 +276,18 @@ fn improve(
     most: u64,
 ) {
     let mut work: Arena<PartId, u64> = (0..parts).map(|_| 0).collect();
-    for (cluster, &part) in clusters.values().zip(part_of.values()) {
+    for (cluster, &part) in clusters.iter().zip(part_of.iter()) {
         work[part] += cluster.work;
     }
     for _ in 0..PASSES {
         let mut has_changed = false;
-        for (number, cluster) in clusters.iter() {
+        for (number, cluster) in clusters.indexed() {
             let own = part_of[number];
             let mut towards: Arena<PartId, u64> = work.ids().map(|_| 0).collect();
             for &(other, traffic) in &cluster.neighbours {
                 towards[part_of[other]] += traffic;
             }
-            let Some((best, &traffic)) = towards.iter().max_by_key(|(_, traffic)| **traffic) else {
+            let Some((best, &traffic)) = towards.indexed().max_by_key(|(_, traffic)| **traffic) else {
                 continue;
             };
             let least = work[own] / 2;

@@ -46,10 +46,10 @@ impl Network {
         order: &Order,
         trace: &Trace,
     ) -> Arena<PartId, Network> {
-        let mut spare = take(&mut self.cores.parts).into_values();
+        let mut spare = take(&mut self.cores.parts).into_iter();
         let parts = std::iter::repeat_with(|| spare.next().unwrap_or_else(|| Network::new(self.core.seed)));
         let mut parts: Arena<PartId, Network> = parts.take(partition.parts()).collect();
-        for part in parts.values_mut() {
+        for part in &mut parts {
             self.make_room_in(part);
             part.core.now = self.core.now;
             part.core.hops = 0;
@@ -65,7 +65,7 @@ impl Network {
                 move_flights(&mut self.core, &mut part.core, channel, &|turn| turn);
             }
         }
-        for (number, part) in parts.iter_mut() {
+        for (number, part) in parts.indexed_mut() {
             move_belongings(self, part, partition, number, &|turn| turn);
             for link in partition.cut_links() {
                 part.core.links[link] = self.core.links[link].clone();
@@ -93,7 +93,7 @@ impl Network {
         partition: &Partition,
         order: &Order,
     ) {
-        for (number, part) in parts.iter_mut() {
+        for (number, part) in parts.indexed_mut() {
             let exact = |turn| order.exact(number, turn);
             move_belongings(part, self, partition, number, &exact);
             for event in part.core.queue.take_all() {
@@ -151,24 +151,25 @@ fn move_belongings(
 ) {
     let Network { core: from, applications: from_applications, .. } = from;
     let Network { core: to, applications: to_applications, .. } = to;
-    let mut mover = Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns };
+    let mut renumbering = Renumbering { from: &mut from.in_flight, to: &mut to.in_flight, turns };
     for node in partition.nodes_of(part) {
         let moved = &mut from.nodes[node];
-        mover.alarm(&mut moved.alarm);
+        renumbering.alarm(&mut moved.alarm);
         for waiting in moved.processor.iter_mut().flat_map(|processor| &mut processor.waiting) {
-            (waiting.turn, waiting.packet) = ((mover.turns)(waiting.turn), mover.packet(waiting.packet));
+            (waiting.turn, waiting.packet) =
+                ((renumbering.turns)(waiting.turn), renumbering.packet(waiting.packet));
         }
         swap(moved, &mut to.nodes[node]);
     }
     for application in partition.applications_of(part) {
         let moved = &mut from.attachments[application];
-        mover.alarm(&mut moved.alarm);
+        renumbering.alarm(&mut moved.alarm);
         swap(moved, &mut to.attachments[application]);
         swap(&mut from_applications[application], &mut to_applications[application]);
     }
     for link in partition.links_within(part) {
         if let Some(framed) = from.links[link].framed {
-            mover.alarm(&mut from.framed[framed].alarm);
+            renumbering.alarm(&mut from.framed[framed].alarm);
             swap(&mut from.framed[framed], &mut to.framed[framed]);
         }
         swap(&mut from.links[link], &mut to.links[link]);
@@ -177,11 +178,11 @@ fn move_belongings(
         let moved = &mut from.channels[channel];
         moved.departure = moved.departure.map(turns);
         if let Some(managed) = moved.managed() {
-            managed.for_each_packet(|packet_id| *packet_id = mover.packet(*packet_id));
+            managed.for_each_packet(|packet_id| *packet_id = renumbering.packet(*packet_id));
         }
         let leads_away = partition.receiver_of(channel) != part;
         if !leads_away {
-            moved.flights.for_each(|flight| mover.flight(flight));
+            moved.flights.for_each(|flight| renumbering.flight(flight));
         }
         moved.leads_away = leads_away && !moved.leads_away;
         swap(moved, &mut to.channels[channel]);
@@ -190,9 +191,9 @@ fn move_belongings(
 
 /// Moves what is under way on a link between two parts.
 fn move_flights(from: &mut Core, to: &mut Core, channel: ChannelId, turns: &dyn Fn(Turn) -> Turn) {
-    let mut mover = Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns };
+    let mut renumbering = Renumbering { from: &mut from.in_flight, to: &mut to.in_flight, turns };
     let mut under_way = from.channels[channel].flights.take_under_way();
-    under_way.iter_mut().for_each(|flight| mover.flight(flight));
+    under_way.iter_mut().for_each(|flight| renumbering.flight(flight));
     to.channels[channel].flights.put_under_way(under_way);
 }
 
@@ -201,9 +202,9 @@ fn move_event(from: &mut Core, to: &mut Core, event: Event, turn: Turn) {
     let source = match event.source {
         EventSource::Held(place) => {
             let held = from.held.take(place).map(|held| {
-                let mut mover =
-                    Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns: &|turn| turn };
-                HeldPacket { carried: mover.carried(held.carried), ..held }
+                let mut renumbering =
+                    Renumbering { from: &mut from.in_flight, to: &mut to.in_flight, turns: &|turn| turn };
+                HeldPacket { carried: renumbering.carried(held.carried), ..held }
             });
             EventSource::Held(to.held.add(held))
         }
@@ -213,13 +214,13 @@ fn move_event(from: &mut Core, to: &mut Core, event: Event, turn: Turn) {
 }
 
 /// Gives packets and turns the numbers that they have elsewhere.
-struct Mover<'a> {
+struct Renumbering<'a> {
     from: &'a mut AllInFlight,
     to: &'a mut AllInFlight,
     turns: &'a dyn Fn(Turn) -> Turn,
 }
 
-impl Mover<'_> {
+impl Renumbering<'_> {
     fn packet(&mut self, packet_id: PacketId) -> PacketId {
         self.to.put(self.from.remove(packet_id))
     }

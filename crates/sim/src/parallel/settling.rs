@@ -30,12 +30,12 @@ impl Settling {
 
     /// How many events each part had in the window.
     pub(super) fn events_of_parts(&self) -> impl Iterator<Item = u64> {
-        self.windows.values().map(|window| window.journal.len())
+        self.windows.iter().map(|window| window.journal.len())
     }
 
     /// When the first of what is not in order yet arrives.
     pub(super) fn first_crossing_at(&self) -> Option<Instant> {
-        let crossings = self.windows.values().flat_map(|window| &window.journal.crossings);
+        let crossings = self.windows.iter().flat_map(|window| &window.journal.crossings);
         crossings.map(|crossing| crossing.turn.at).min()
     }
 

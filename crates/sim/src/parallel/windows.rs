@@ -84,7 +84,7 @@ impl Network {
         let worker = |network| Mutex::new(Worker { network, arrivals: Vec::new(), problem: None });
         let coordinator = Coordinator {
             gate: Gate::default(),
-            workers: parts.into_values().map(worker).collect(),
+            workers: parts.into_iter().map(worker).collect(),
             settling: Mutex::new(Settling::new(order, trace, partition.parts())),
             partition,
         };
@@ -97,7 +97,7 @@ impl Network {
         };
         let was_worth_it = thread::scope(|scope| {
             let closing = Closing(&coordinator.gate);
-            let others = coordinator.workers.values().skip(1);
+            let others = coordinator.workers.iter().skip(1);
             let work = |worker| coordinator.gate.work(|until| coordinator.run(worker, until));
             let threads: Vec<_> = others.map(|worker| scope.spawn(move || work(worker))).collect();
             let was_worth_it = coordinator.conduct(&mut progress, horizon, self.cores.worth_it);
@@ -111,7 +111,7 @@ impl Network {
         let Settling { order, trace, .. } = settling.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut problem = None;
         let mut parts = Arena::default();
-        for worker in workers.into_values() {
+        for worker in workers {
             let mut worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
             worker.take_arrivals();
             problem = problem.or(worker.problem);
@@ -178,7 +178,7 @@ impl Coordinator<'_> {
     /// Goes on until `horizon`, or until the parts had better be put together; false if dividing was not
     /// worth it.
     fn conduct(&self, progress: &mut Progress, horizon: Instant, worth_it: u64) -> bool {
-        let Some((own, others)) = self.workers.as_slice().split_first() else { return false };
+        let Some((own, others)) = self.workers.split_first() else { return false };
         let half = self.partition.lookahead() / 2;
         // When what was sent in the window before can arrive.
         let mut reach = None;
@@ -212,7 +212,7 @@ impl Coordinator<'_> {
 
     /// When the next event is, also of what is not in order yet.
     fn next_event_at(&self) -> Option<Instant> {
-        let of_parts = self.workers.values().filter_map(|worker| locked(worker).first_event_at()).min();
+        let of_parts = self.workers.iter().filter_map(|worker| locked(worker).first_event_at()).min();
         of_parts.into_iter().chain(locked(&self.settling).first_crossing_at()).min()
     }
 
@@ -221,7 +221,7 @@ impl Coordinator<'_> {
         if reach.take().is_some() {
             let mut settling = locked(&self.settling);
             settling.settle(self.partition);
-            for (part, worker) in self.workers.iter() {
+            for (part, worker) in self.workers.indexed() {
                 settling.hand_over(part, &mut locked(worker).arrivals);
             }
         }
@@ -232,7 +232,7 @@ impl Coordinator<'_> {
     fn hand_over(&self, progress: &mut Progress, longest: Duration) -> bool {
         let mut settling = locked(&self.settling);
         let mut has_failed = false;
-        for (part, worker) in self.workers.iter() {
+        for (part, worker) in self.workers.indexed() {
             let mut worker = locked(worker);
             has_failed |= worker.problem.is_some();
             worker.network.core.swap_notes(settling.window_of(part));

@@ -2,23 +2,17 @@
 
 use std::collections::VecDeque;
 
-use super::Topology;
+use super::{Topology, TopologyNodeId};
+use crate::arena::Arena;
 
 impl Topology {
     /// For each node, on how many of the shortest paths between two others it lies; of several as short
     /// between the same two each counts in part. Every link has the length 1. After Brandes, "A Faster
     /// Algorithm for Betweenness Centrality", 2001.
-    pub fn betweenness(&self) -> Vec<f64> {
-        let count = self.nodes.len();
-        let mut neighbours = vec![Vec::new(); count];
-        for link in &self.links {
-            if link.from < count && link.to < count {
-                neighbours[link.from].push(link.to);
-                neighbours[link.to].push(link.from);
-            }
-        }
-        let mut betweenness = vec![0.0; count];
-        for source in 0..count {
+    pub fn betweenness(&self) -> Arena<TopologyNodeId, f64> {
+        let neighbours = self.neighbours();
+        let mut betweenness = Arena::filled(&self.nodes, 0.0);
+        for source in self.nodes.ids() {
             from_source(source, &neighbours, &mut betweenness);
         }
         // Each pair was seen from both of its ends.
@@ -27,10 +21,13 @@ impl Topology {
     }
 }
 
-fn from_source(source: usize, neighbours: &[Vec<usize>], betweenness: &mut [f64]) {
-    let count = neighbours.len();
-    let (mut distance, mut paths) = (vec![usize::MAX; count], vec![0.0; count]);
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); count];
+fn from_source(
+    source: TopologyNodeId,
+    neighbours: &Arena<TopologyNodeId, Vec<TopologyNodeId>>,
+    betweenness: &mut Arena<TopologyNodeId, f64>,
+) {
+    let (mut distance, mut paths) = (Arena::filled(neighbours, usize::MAX), Arena::filled(neighbours, 0.0));
+    let mut before: Arena<TopologyNodeId, Vec<TopologyNodeId>> = Arena::filled(neighbours, Vec::new());
     (distance[source], paths[source]) = (0, 1.0);
     let (mut waiting, mut order) = (VecDeque::from([source]), Vec::new());
     while let Some(node) = waiting.pop_front() {
@@ -46,7 +43,7 @@ fn from_source(source: usize, neighbours: &[Vec<usize>], betweenness: &mut [f64]
             }
         }
     }
-    let mut dependency = vec![0.0; count];
+    let mut dependency = Arena::filled(neighbours, 0.0);
     for node in order.into_iter().rev().filter(|node| *node != source) {
         for &previous in &before[node] {
             dependency[previous] += paths[previous] / paths[node] * (1.0 + dependency[node]);
@@ -63,18 +60,19 @@ mod tests {
     #[test]
     fn who_lies_between_many_is_central_and_leaves_are_not() {
         // In a chain of n a node with a on one side and b on the other lies between a * b pairs.
-        assert_eq!(Topology::chain(5).betweenness(), [0.0, 3.0, 4.0, 3.0, 0.0]);
+        assert_eq!(Topology::chain(5).betweenness().as_slice(), [0.0, 3.0, 4.0, 3.0, 0.0]);
         let star = Topology::tree(4, 1).betweenness();
-        assert_eq!(star, [6.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(star.as_slice(), [6.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn paths_as_short_count_in_parts() {
         let node = |name: &str| TopologyNode { name: name.to_owned(), position: None };
+        let link = |(a, b)| TopologyLink::between(TopologyNodeId(a), TopologyNodeId(b));
         let ring = Topology {
-            nodes: ["a", "b", "c", "d"].map(node).to_vec(),
-            links: [(0, 1), (1, 2), (2, 3), (3, 0)].map(|(a, b)| TopologyLink::between(a, b)).to_vec(),
+            nodes: ["a", "b", "c", "d"].map(node).into_iter().collect(),
+            links: [(0, 1), (1, 2), (2, 3), (3, 0)].map(link).to_vec(),
         };
-        assert_eq!(ring.betweenness(), [0.5; 4]);
+        assert_eq!(ring.betweenness().as_slice(), [0.5; 4]);
     }
 }

@@ -1,11 +1,13 @@
 //! What hangs together.
 
+use crate::arena::{Arena, Id};
+
 /// The number of each node's connected component, from zero in the order of their first nodes; `neighbours`
 /// are those of each node.
-pub(crate) fn components(neighbours: &[Vec<usize>]) -> Vec<usize> {
-    let mut component_of = vec![usize::MAX; neighbours.len()];
+pub(crate) fn components<I: Id>(neighbours: &Arena<I, Vec<I>>) -> Arena<I, usize> {
+    let mut component_of = Arena::filled(neighbours, usize::MAX);
     let mut count = 0;
-    for start in 0..neighbours.len() {
+    for start in neighbours.ids() {
         if component_of[start] != usize::MAX {
             continue;
         }

@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TopologyLink;
+    use super::super::{TopologyLink, TopologyNodeId};
     use super::*;
     use proptest::prelude::*;
 
@@ -168,7 +168,7 @@ graph [
         assert_eq!(topology.links[0].rate_bits_per_second, Some(10_000_000_000));
         let micros = topology.links[0].delay.unwrap().as_nanos() / 1000;
         assert!((1_650..1_750).contains(&micros), "{micros}");
-        assert_eq!(topology.links[1], TopologyLink::between(1, 2));
+        assert_eq!(topology.links[1], TopologyLink::between(TopologyNodeId(1), TopologyNodeId(2)));
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TopologyLink;
+    use super::super::{TopologyLink, TopologyNodeId};
     use super::*;
     use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ mod tests {
         // London to Paris is 340 km or so.
         let micros = link.delay.unwrap().as_nanos() / 1000;
         assert!((1_650..1_750).contains(&micros), "{micros}");
-        assert_eq!(topology.links[1], TopologyLink::between(1, 2));
+        assert_eq!(topology.links[1], TopologyLink::between(TopologyNodeId(1), TopologyNodeId(2)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use packet::units;
 
-use super::{Collector, Topology, TopologyError, TopologyLink};
+use super::{Collector, Topology, TopologyError, TopologyLink, TopologyNodeId};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Section {
@@ -74,7 +74,7 @@ struct Reader {
     /// Their names as they were written.
     names: Vec<String>,
     /// Links by their ends, the lesser first.
-    links: BTreeMap<(usize, usize), usize>,
+    links: BTreeMap<(TopologyNodeId, TopologyNodeId), usize>,
     section: String,
 }
 
@@ -90,7 +90,7 @@ impl Reader {
     }
 
     /// The two nodes of a link.
-    fn ends(&self, line: usize, word: &str) -> Result<(usize, usize), TopologyError> {
+    fn ends(&self, line: usize, word: &str) -> Result<(TopologyNodeId, TopologyNodeId), TopologyError> {
         let parts: Vec<&str> = word.split(':').collect();
         let &[a, b] = parts.as_slice() else {
             let problem = format!("expected two nodes with a colon between them, found {word:?}");
@@ -198,11 +198,11 @@ c:b cost=7
         let names: Vec<&str> = topology.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["A", "b", "c"]);
         let [first, second] = topology.links.as_slice() else { panic!("{:?}", topology.links) };
-        assert_eq!((first.from, first.to, first.metric), (0, 1, None));
+        assert_eq!((first.from.0, first.to.0, first.metric), (0, 1, None));
         assert_eq!(first.rate_bits_per_second, Some(1_500_000));
         assert_eq!(first.delay, Some(Duration::from_millis(10)));
         assert_eq!((first.loss, first.queue_packets), (Some(0.025), Some(30)));
-        assert_eq!((second.from, second.to, second.metric), (1, 2, Some(7)));
+        assert_eq!((second.from.0, second.to.0, second.metric), (1, 2, Some(7)));
         assert_eq!(second.delay, Some(Duration::from_micros(1500)));
     }
 

@@ -12,7 +12,7 @@
 //! let mut network = Network::new(1);
 //! let nodes = topology.build(&mut network, &LinkConfig::ideal())?;
 //! assert_eq!(network.link_config(cairn_sim::LinkId(0))?.rate_bits_per_second, Some(10_000_000));
-//! assert_eq!(topology.find("B").map(|place| nodes[place]), Some(nodes[1]));
+//! assert_eq!(topology.find("B").map(|node| nodes[node]), Some(cairn_sim::NodeId(1)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -38,17 +38,23 @@ pub(crate) use components::components;
 pub use named::{NamedLink, NamedNode, NamedTopologyError};
 pub use regular::Dumbbell;
 
-use crate::arena::NodeId;
+use crate::arena::{Arena, NodeId};
 use crate::error::SimError;
 use crate::link::{LinkConfig, Queue};
 use crate::network::Network;
+
+crate::ids! {
+    /// A node's place in [`Topology::nodes`].
+    #[derive(Default)]
+    pub TopologyNodeId(usize);
+}
 
 /// A graph of nodes and links between two of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
     /// The nodes.
-    pub nodes: Vec<TopologyNode>,
-    /// The links, by places of nodes.
+    pub nodes: Arena<TopologyNodeId, TopologyNode>,
+    /// The links.
     pub links: Vec<TopologyLink>,
 }
 
@@ -64,10 +70,10 @@ pub struct TopologyNode {
 /// A link of a [`Topology`]. What is `None` is not known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopologyLink {
-    /// One end, by its place among the nodes.
-    pub from: usize,
+    /// One end.
+    pub from: TopologyNodeId,
     /// The other.
-    pub to: usize,
+    pub to: TopologyNodeId,
     /// Bits a second.
     pub rate_bits_per_second: Option<u64>,
     /// One way.
@@ -82,7 +88,7 @@ pub struct TopologyLink {
 
 impl TopologyLink {
     /// A link of which nothing is known.
-    pub fn between(from: usize, to: usize) -> Self {
+    pub fn between(from: TopologyNodeId, to: TopologyNodeId) -> Self {
         TopologyLink { from, to, ..TopologyLink::default() }
     }
 }
@@ -113,8 +119,12 @@ impl Topology {
     ///
     /// # Errors
     /// As [`Network::connect`].
-    pub fn build(&self, network: &mut Network, otherwise: &LinkConfig) -> Result<Vec<NodeId>, SimError> {
-        let nodes = network.add_nodes(self.nodes.len())?;
+    pub fn build(
+        &self,
+        network: &mut Network,
+        otherwise: &LinkConfig,
+    ) -> Result<Arena<TopologyNodeId, NodeId>, SimError> {
+        let nodes: Arena<_, NodeId> = Arena::from(network.add_nodes(self.nodes.len())?);
         for link in &self.links {
             let (Some(&from), Some(&to)) = (nodes.get(link.from), nodes.get(link.to)) else {
                 return Err(SimError::TooFewEnds);
@@ -124,9 +134,9 @@ impl Topology {
         Ok(nodes)
     }
 
-    /// The place of the node of this name.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.nodes.iter().position(|node| node.name == name)
+    /// The node of this name.
+    pub fn find(&self, name: &str) -> Option<TopologyNodeId> {
+        self.nodes.position(|node| node.name == name)
     }
 
     /// Whether there is a way from every node to every other.
@@ -144,17 +154,17 @@ impl Topology {
         // Of equal ones the first.
         let largest = sizes.iter().max_by_key(|(component, size)| (**size, usize::MAX - **component));
         let Some((&largest, _)) = largest else { return Topology::default() };
-        let mut places = vec![None; self.nodes.len()];
-        let mut nodes = Vec::new();
-        for (place, node) in self.nodes.iter().enumerate() {
+        let mut places = Arena::filled(&self.nodes, None);
+        let mut nodes: Arena<TopologyNodeId, TopologyNode> = Arena::default();
+        for (place, node) in self.nodes.indexed() {
             if components.get(place) == Some(&largest) {
-                if let Some(new) = places.get_mut(place) {
-                    *new = Some(nodes.len());
+                let new = nodes.push(node.clone());
+                if let Some(place) = places.get_mut(place) {
+                    *place = Some(new);
                 }
-                nodes.push(node.clone());
             }
         }
-        let place = |old: usize| places.get(old).copied().flatten();
+        let place = |old: TopologyNodeId| places.get(old).copied().flatten();
         let kept = self.links.iter().filter_map(|link| {
             Some(TopologyLink { from: place(link.from)?, to: place(link.to)?, ..link.clone() })
         });
@@ -162,15 +172,20 @@ impl Topology {
     }
 
     /// For each node the number of the part it is in, counted from 0 in the order of their first nodes.
-    fn components(&self) -> Vec<usize> {
-        let mut neighbours = vec![Vec::new(); self.nodes.len()];
+    fn components(&self) -> Arena<TopologyNodeId, usize> {
+        components(&self.neighbours())
+    }
+
+    /// The neighbours of each node, one as often as there are links to it.
+    fn neighbours(&self) -> Arena<TopologyNodeId, Vec<TopologyNodeId>> {
+        let mut neighbours = Arena::filled(&self.nodes, Vec::new());
         for &TopologyLink { from, to, .. } in &self.links {
-            if from < neighbours.len() && to < neighbours.len() {
+            if from.0 < neighbours.len() && to.0 < neighbours.len() {
                 neighbours[from].push(to);
                 neighbours[to].push(from);
             }
         }
-        components(&neighbours)
+        neighbours
     }
 }
 
@@ -193,7 +208,7 @@ impl TopologyLink {
 #[derive(Default)]
 struct Collector {
     topology: Topology,
-    places: BTreeMap<String, usize>,
+    places: BTreeMap<String, TopologyNodeId>,
 }
 
 impl Collector {
@@ -203,21 +218,20 @@ impl Collector {
         line: usize,
         name: &str,
         position: Option<(f64, f64)>,
-    ) -> Result<usize, TopologyError> {
+    ) -> Result<TopologyNodeId, TopologyError> {
         if self.places.contains_key(name) {
             return Err(TopologyError::new(line, format!("node {name:?} is there twice")));
         }
         if self.topology.nodes.len() >= MAX_NODES {
             return Err(TopologyError::new(line, format!("more than {MAX_NODES} nodes")));
         }
-        let place = self.topology.nodes.len();
-        self.topology.nodes.push(TopologyNode { name: name.to_owned(), position });
+        let place = self.topology.nodes.push(TopologyNode { name: name.to_owned(), position });
         self.places.insert(name.to_owned(), place);
         Ok(place)
     }
 
     /// A node that may be new.
-    fn any_node(&mut self, line: usize, name: &str) -> Result<usize, TopologyError> {
+    fn any_node(&mut self, line: usize, name: &str) -> Result<TopologyNodeId, TopologyError> {
         match self.places.get(name) {
             Some(&place) => Ok(place),
             None => self.node(line, name, None),
@@ -225,7 +239,7 @@ impl Collector {
     }
 
     /// A node that must be known.
-    fn known(&self, line: usize, name: &str) -> Result<usize, TopologyError> {
+    fn known(&self, line: usize, name: &str) -> Result<TopologyNodeId, TopologyError> {
         let missing = || TopologyError::new(line, format!("there is no node {name:?}"));
         self.places.get(name).copied().ok_or_else(missing)
     }
@@ -249,16 +263,17 @@ mod tests {
     #[test]
     fn the_largest_part_is_kept_with_its_links() {
         let node = |name: &str| TopologyNode { name: name.to_owned(), position: None };
+        let link = |(a, b)| TopologyLink::between(TopologyNodeId(a), TopologyNodeId(b));
         let topology = Topology {
-            nodes: ["a", "b", "c", "d", "e"].map(node).to_vec(),
-            links: [(0, 3), (1, 2), (2, 4)].map(|(a, b)| TopologyLink::between(a, b)).to_vec(),
+            nodes: ["a", "b", "c", "d", "e"].map(node).into_iter().collect(),
+            links: [(0, 3), (1, 2), (2, 4)].map(link).to_vec(),
         };
         assert!(!topology.is_connected());
         let kept = topology.largest_component();
         assert!(kept.is_connected());
         let names: Vec<&str> = kept.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["b", "c", "e"]);
-        assert_eq!(kept.links, [TopologyLink::between(0, 1), TopologyLink::between(1, 2)]);
+        assert_eq!(kept.links, [(0, 1), (1, 2)].map(link));
         assert_eq!(Topology::default().largest_component(), Topology::default());
     }
 }

@@ -154,6 +154,7 @@ fn quantity<'de, D: Deserializer<'de>, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::TopologyNodeId;
 
     const PAIR: &str = r#"
 [[node]]
@@ -173,9 +174,9 @@ queue_packets = 20
     #[test]
     fn toml_and_json_say_the_same() {
         let topology = Topology::read_toml(PAIR).unwrap();
-        assert_eq!(topology.nodes[0].position, Some((1.0, 2.0)));
+        assert_eq!(topology.nodes[TopologyNodeId(0)].position, Some((1.0, 2.0)));
         let link = &topology.links[0];
-        assert_eq!((link.from, link.to, link.queue_packets, link.metric), (0, 1, Some(20), None));
+        assert_eq!((link.from.0, link.to.0, link.queue_packets, link.metric), (0, 1, Some(20), None));
         assert_eq!(link.rate_bits_per_second, Some(10_000_000));
         assert_eq!(link.delay, Some(Duration::from_millis(5)));
         let json = r#"{"node": [{"name": "a", "x": 1.0, "y": 2.0}, {"name": "b"}],

@@ -84,6 +84,7 @@ fn read_link(collector: &mut Collector, line: usize, words: &[&str]) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::TopologyNodeId;
     use packet::time::Duration;
     use proptest::prelude::*;
 
@@ -106,9 +107,9 @@ Node1       Node2       2.5Gbps     7       1us     20  0.25
     fn routers_and_links_are_read() {
         let topology = Topology::read_ndnsim(GRID).unwrap();
         assert_eq!(topology.nodes.len(), 3);
-        assert_eq!(topology.nodes[2].position, Some((3.0, -3.5)));
+        assert_eq!(topology.nodes[TopologyNodeId(2)].position, Some((3.0, -3.5)));
         let link = &topology.links[1];
-        assert_eq!((link.from, link.to, link.metric), (1, 2, Some(7)));
+        assert_eq!((link.from.0, link.to.0, link.metric), (1, 2, Some(7)));
         assert_eq!(link.rate_bits_per_second, Some(2_500_000_000));
         assert_eq!(link.delay, Some(Duration::from_micros(1)));
         assert_eq!((link.queue_packets, link.loss), (Some(20), Some(0.25)));

@@ -3,7 +3,8 @@
 use packet::random::Random;
 use packet::time::Duration;
 
-use super::{Topology, TopologyLink, TopologyNode};
+use super::{Topology, TopologyLink, TopologyNode, TopologyNodeId};
+use crate::arena::Arena;
 use crate::error::SimError;
 
 impl Topology {
@@ -37,7 +38,7 @@ impl Topology {
             let delay = Duration::from_secs_f64(
                 distance(positions[from], positions[to]) / diagonal * diagonal_delay.as_secs_f64(),
             );
-            TopologyLink { delay: Some(delay), ..TopologyLink::between(from, to) }
+            TopologyLink { delay: Some(delay), ..between(from, to) }
         };
         for to in 1..nodes {
             for from in 0..to {
@@ -52,9 +53,11 @@ impl Topology {
             let Some(stray) = components.iter().copied().filter(|&component| component > 0).min() else {
                 return Ok(topology);
             };
-            let pairs = (0..nodes).filter(|&from| components[from] == 0).flat_map(|from| {
+            let pairs = (0..nodes).filter(|&from| components[TopologyNodeId(from)] == 0).flat_map(|from| {
                 let components = &components;
-                (0..nodes).filter(move |&to| components[to] == stray).map(move |to| (from, to))
+                (0..nodes)
+                    .filter(move |&to| components[TopologyNodeId(to)] == stray)
+                    .map(move |to| (from, to))
             });
             let length =
                 |&(from, to): &(usize, usize)| (distance(positions[from], positions[to]) * 1e15) as u64;
@@ -86,7 +89,7 @@ impl Topology {
         let mut ends: Vec<usize> = Vec::new();
         for to in 1..=links_each {
             for from in 0..to {
-                links.push(TopologyLink::between(from, to));
+                links.push(between(from, to));
                 ends.extend([from, to]);
             }
         }
@@ -99,7 +102,7 @@ impl Topology {
                 }
             }
             for from in chosen {
-                links.push(TopologyLink::between(from, to));
+                links.push(between(from, to));
                 ends.extend([from, to]);
             }
         }
@@ -117,7 +120,12 @@ fn check_count(nodes: usize) -> Result<(), SimError> {
     }
 }
 
-fn named(positions: &[(f64, f64)]) -> Vec<TopologyNode> {
+/// A link between the nodes at these places.
+fn between(from: usize, to: usize) -> TopologyLink {
+    TopologyLink::between(TopologyNodeId(from), TopologyNodeId(to))
+}
+
+fn named(positions: &[(f64, f64)]) -> Arena<TopologyNodeId, TopologyNode> {
     let node = |(number, position): (usize, &(f64, f64))| TopologyNode {
         name: format!("node-{number}"),
         position: Some(*position),
@@ -142,7 +150,7 @@ mod tests {
             let topology =
                 Topology::waxman(120, alpha, beta, Duration::from_millis(40), &mut random).unwrap();
             assert!(topology.is_connected());
-            let position = |place: usize| topology.nodes[place].position.unwrap();
+            let position = |node: TopologyNodeId| topology.nodes[node].position.unwrap();
             let length = |link: &TopologyLink| distance(position(link.from), position(link.to));
             let mean = topology.links.iter().map(length).sum::<f64>() / topology.links.len() as f64;
             // Two points of the unit square are 0.52 apart in the mean.
@@ -157,15 +165,16 @@ mod tests {
         let topology = Topology::barabasi_albert(2000, 2, &mut Random::from_seed(1)).unwrap();
         assert!(topology.is_connected());
         assert_eq!(topology.links.len(), 3 + 2 * 1997);
-        let mut degrees = vec![0; 2000];
+        let mut degrees = Arena::filled(&topology.nodes, 0);
         for link in &topology.links {
             degrees[link.from] += 1;
             degrees[link.to] += 1;
         }
         degrees.sort_unstable();
-        assert_eq!(degrees[0], 2);
+        assert_eq!(degrees.first(), Some(&2));
         // A uniform choice would leave the largest near 20; preference makes it some 2 * sqrt(2000) = 90.
-        assert!(degrees[1999] > 50, "{}", degrees[1999]);
+        let most = degrees.last().copied().unwrap();
+        assert!(most > 50, "{most}");
         assert!(Topology::barabasi_albert(2, 2, &mut Random::from_seed(1)).is_err());
     }
 }

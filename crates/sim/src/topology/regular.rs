@@ -5,7 +5,7 @@ use crate::error::SimError;
 use crate::link::LinkConfig;
 use crate::network::Network;
 
-use super::{Topology, TopologyLink, TopologyNode};
+use super::{Topology, TopologyLink, TopologyNode, TopologyNodeId};
 
 impl Topology {
     /// Nodes without links, called `node-0` and so on.
@@ -17,7 +17,7 @@ impl Topology {
     /// Nodes in a row.
     pub fn chain(count: usize) -> Self {
         let mut topology = Topology::of_numbered(count);
-        topology.links = (1..count).map(|number| TopologyLink::between(number - 1, number)).collect();
+        topology.links = (1..count).map(|number| between(number - 1, number)).collect();
         topology
     }
 
@@ -29,7 +29,7 @@ impl Topology {
             let mut next = Vec::new();
             for &parent in &level {
                 for _ in 0..children {
-                    links.push(TopologyLink::between(parent, count));
+                    links.push(between(parent, count));
                     next.push(count);
                     count += 1;
                 }
@@ -46,10 +46,10 @@ impl Topology {
             for column in 0..columns {
                 let here = row * columns + column;
                 if column + 1 < columns {
-                    topology.links.push(TopologyLink::between(here, here + 1));
+                    topology.links.push(between(here, here + 1));
                 }
                 if row + 1 < rows {
-                    topology.links.push(TopologyLink::between(here, here + columns));
+                    topology.links.push(between(here, here + columns));
                 }
             }
         }
@@ -63,13 +63,18 @@ impl Topology {
         let names = sides.into_iter().flat_map(|(side, count)| {
             (0..count).map(move |number| TopologyNode { name: format!("{side}-{number}"), position: None })
         });
-        let mut topology = Topology { nodes: names.collect(), links: vec![TopologyLink::between(0, 1)] };
+        let mut topology = Topology { nodes: names.collect(), links: vec![between(0, 1)] };
         for pair in 0..pairs {
-            topology.links.push(TopologyLink::between(2 + pair, 0));
-            topology.links.push(TopologyLink::between(1, 2 + pairs + pair));
+            topology.links.push(between(2 + pair, 0));
+            topology.links.push(between(1, 2 + pairs + pair));
         }
         topology
     }
+}
+
+/// A link between the nodes at these places.
+fn between(from: usize, to: usize) -> TopologyLink {
+    TopologyLink::between(TopologyNodeId(from), TopologyNodeId(to))
 }
 
 /// Pairs of nodes on both sides of a bottleneck.
@@ -91,7 +96,7 @@ impl Network {
     /// # Errors
     /// As [`Network::connect`].
     pub fn chain(&mut self, count: usize, link: &LinkConfig) -> Result<Vec<NodeId>, SimError> {
-        Topology::chain(count).build(self, link)
+        Ok(Topology::chain(count).build(self, link)?.into_iter().collect())
     }
 
     /// Adds a hub, which comes first, and so many nodes around it.
@@ -113,7 +118,7 @@ impl Network {
         depth: usize,
         link: &LinkConfig,
     ) -> Result<Vec<NodeId>, SimError> {
-        Topology::tree(children, depth).build(self, link)
+        Ok(Topology::tree(children, depth).build(self, link)?.into_iter().collect())
     }
 
     /// Adds a grid, row by row.
@@ -121,7 +126,7 @@ impl Network {
     /// # Errors
     /// As [`Network::connect`].
     pub fn grid(&mut self, columns: usize, rows: usize, link: &LinkConfig) -> Result<Vec<NodeId>, SimError> {
-        Topology::grid(columns, rows).build(self, link)
+        Ok(Topology::grid(columns, rows).build(self, link)?.into_iter().collect())
     }
 
     /// Adds so many nodes on each side of two routers with a bottleneck between.

@@ -97,6 +97,7 @@ fn read_pairs(text: &str, set: impl Fn(&mut TopologyLink, f64)) -> Result<Topolo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::TopologyNodeId;
     use proptest::prelude::*;
 
     const MAP: &str = "\
@@ -110,7 +111,8 @@ mod tests {
     fn routers_and_their_neighbours_are_read_and_the_outside_is_left_out() {
         let topology = Topology::read_rocketfuel(MAP).unwrap();
         assert_eq!(topology.nodes.len(), 3);
-        assert_eq!(topology.links, [TopologyLink::between(0, 1), TopologyLink::between(0, 2)]);
+        let link = |to| TopologyLink::between(TopologyNodeId(0), TopologyNodeId(to));
+        assert_eq!(topology.links, [link(1), link(2)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use packet::time::Duration;
 
-use super::{Collector, Topology, TopologyError, TopologyLink};
+use super::{Collector, Topology, TopologyError, TopologyLink, TopologyNodeId};
 
 /// A node or an edge of a map as it stands in its file.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(super) fn assemble(nodes: &[Item], edges: &[Item]) -> Result<Topology, Topol
             // Some maps have them; they carry nothing.
             continue;
         }
-        let place = |place: usize| collector.topology.nodes.get(place).and_then(|node| node.position);
+        let place = |node: TopologyNodeId| collector.topology.nodes.get(node).and_then(|node| node.position);
         let mut link = TopologyLink::between(from, to);
         link.delay = place(from).zip(place(to)).map(|(a, b)| light_time(a, b));
         link.rate_bits_per_second =

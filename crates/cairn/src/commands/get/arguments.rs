@@ -42,8 +42,8 @@ pub(super) struct RequestArguments {
     pub(super) retries: i32,
     /// How fast to ask: fixed, aimd, cubic, bbr …, with parameters as in `cubic/beta~0.8` or
     /// `fixed/window~10`.
-    #[arg(short = 'p', long, value_name = "CONTROLLER", default_value = "cubic")]
-    pub(super) pipeline: ControllerSpec,
+    #[arg(short = 'p', long, alias = "pipeline", value_name = "CONTROLLER", default_value = "cubic")]
+    pub(super) controller: ControllerSpec,
     /// A name under which the network may look (ForwardingHint); may be given several times.
     #[arg(short = 'F', long, value_name = "NAME")]
     pub(super) hint: Vec<Name>,

@@ -23,6 +23,8 @@ pub(super) enum Target {
     List(ListingWriter<io::Stdout>),
     /// What is no file: a device, a pipe.
     Special(BufWriter<File>, PathBuf),
+    /// A file with `.part` behind its name until it is whole. Not that of `client::Get::into_file`, which
+    /// goes if the fetch fails: this one stays, and a later run goes on with it.
     File {
         out: BufWriter<File>,
         part: PathBuf,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use lab::backend::hosts::remote;
-use lab::backend::machine::{awake, load};
+use lab::backend::machine::{idle_inhibitor, load};
 use lab::backend::netns::{guard, world};
 use lab::order::{ORDER_FILE, Order, read_json};
 
@@ -89,7 +89,7 @@ impl Internal {
                 match remote::leash(program, arguments)? {}
             }
             Internal::Burn { threads } => load::burn(threads),
-            Internal::KeepAwake => awake::keep_awake()?,
+            Internal::KeepAwake => idle_inhibitor::keep_awake()?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 use client::{Event, Remote};
 use flow::source::{CcnxDataSigner, DataSigner as _};
-use node::ndnld::adaptor::{Adaptor, Forwarder, Notice};
+use node::ndnld::adaptor::{self, Adaptor, Forwarder};
 use packet::time::Duration;
 use trust::ccnx::ndnld_control_prefix;
 
@@ -61,8 +61,8 @@ impl RunArguments {
         let connect = Box::new(move || connection(&forwarder));
         let beside = Forwarder { ccnd_id, signer: signer.clone(), connect };
         let mut adaptor = Adaptor::start(self.udp, beside, |notice| match notice {
-            Notice::Link(text) => tell!("{text}"),
-            Notice::Failure(text) => tell!("cairn: {text}"),
+            adaptor::Event::Link(text) => tell!("{text}"),
+            adaptor::Event::Failure(text) => tell!("cairn: {text}"),
         })?;
         let clock = client.connection().clock();
         let mut answers = CcnxDataSigner::new(signer, move || clock.unix());

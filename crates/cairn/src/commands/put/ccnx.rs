@@ -14,7 +14,7 @@ use serde_json::json;
 use trust::Sha256;
 
 use super::PutArguments;
-use crate::commands::repo::CcnxHandover;
+use crate::commands::repo::CcnxInsertion;
 use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};
 use crate::tool::interrupt::Interrupt;
 use crate::tool::regular_file::RegularFile;
@@ -79,11 +79,11 @@ impl PutArguments {
         if let Some(repository) = &self.repo {
             let (object, last_segment) = (publication.name().clone(), publication.last_segment());
             let source = CcnxFileObject::new(publication, file);
-            let mut stored = CcnxHandover { object, last_segment, interrupt }.run(&mut client, source);
+            let mut stored = CcnxInsertion { object, last_segment, interrupt }.run(&mut client, source);
             if let (Ok(segments), Some(header)) = (&mut stored, header) {
                 // It is below what was registered, and the longest name that is served answers.
                 let Header { name: object, last_segment, packets } = header;
-                match (CcnxHandover { object, last_segment, interrupt }).run(&mut client, packets) {
+                match (CcnxInsertion { object, last_segment, interrupt }).run(&mut client, packets) {
                     Ok(more) => *segments += more,
                     Err(error) => stored = Err(error),
                 }

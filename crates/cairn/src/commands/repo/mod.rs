@@ -5,8 +5,8 @@ mod ccnr;
 mod commands;
 mod fetch;
 mod folder;
-mod handover;
-mod handover_ccnx;
+mod insertion;
+mod insertion_ccnx;
 mod maintenance;
 mod pattern;
 mod put;
@@ -20,8 +20,8 @@ mod window;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-pub(super) use handover::Handover;
-pub(super) use handover_ccnx::CcnxHandover;
+pub(super) use insertion::Insertion;
+pub(super) use insertion_ccnx::CcnxInsertion;
 
 use crate::tool::finish;
 

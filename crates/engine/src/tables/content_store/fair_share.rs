@@ -8,6 +8,7 @@
 use packet::NameHash;
 use packet::time::{Duration, Instant};
 
+use super::CachedId;
 use crate::face_id::FaceId;
 
 /// Faces of which is remembered what they have asked for; at the limit the one that was silent for longest is
@@ -68,8 +69,8 @@ impl FairShares {
     }
 
     /// Entry `id` has come because of `face`. What was in its place before has left.
-    pub(crate) fn note_kept(&mut self, id: u32, face: FaceId) {
-        let place = id as usize;
+    pub(crate) fn note_kept(&mut self, id: CachedId, face: FaceId) {
+        let place = id.0 as usize;
         if self.owners.len() <= place {
             self.owners.resize(place + 1, None);
         }
@@ -164,7 +165,7 @@ mod tests {
         fn ask(&mut self, face: FaceId, name: u64) -> bool {
             let is_admitted = self.0.admit(Instant::ZERO, (hash(name), face), 100, name);
             if is_admitted {
-                self.0.note_kept(self.1 % 100, face);
+                self.0.note_kept(CachedId(self.1 % 100), face);
                 self.1 += 1;
             }
             is_admitted

@@ -123,7 +123,7 @@ impl ContentStore {
         let step = |_, entry: &Cached| selection.step(entry);
         let search = self.tree.search(&mut self.entries, (interest, excluded), order, step);
         self.counters.searches_cut_short += u64::from(search.cut_short);
-        search.found.map(CachedId)
+        search.found
     }
 
     /// Whether an object of just the name that an Interest of CCNx asks for is the first that it accepts.

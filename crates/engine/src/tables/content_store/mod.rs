@@ -26,7 +26,7 @@ use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
 use crate::arrival::Arrival;
 use crate::batch::spare_buffers::SpareBuffers;
-use eviction::{Eviction, EvictionPolicy};
+use eviction::{CacheKey, Eviction, EvictionPolicy};
 use fair_share::FairShares;
 use memory::{MemoryOwner, SharedMemory};
 use occupied_prefixes::{OccupiedPrefixes, Parent};
@@ -124,7 +124,7 @@ pub struct ContentStoreCounters {
 
 /// What is known of the name of a Data that is to be kept.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KeptName<'h> {
+pub(crate) struct IncomingName<'h> {
     pub(crate) hash: NameHash,
     /// Those of its prefixes, too, unless nobody has looked into it.
     pub(crate) hashes: Option<&'h PrefixHashes>,
@@ -137,7 +137,7 @@ pub(crate) struct KeptName<'h> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IncomingData<'a> {
     data: &'a Data,
-    name: KeptName<'a>,
+    name: IncomingName<'a>,
     /// The entry of the same name, if any.
     known: Option<CachedId>,
     fresh_until: Instant,
@@ -146,7 +146,7 @@ pub(crate) struct IncomingData<'a> {
 impl<'a> IncomingData<'a> {
     /// That has just come from upstream. `known` is the entry of the same name, if any.
     #[inline(always)]
-    pub(crate) fn at(now: Instant, data: &'a Data, name: KeptName<'a>, known: Option<CachedId>) -> Self {
+    pub(crate) fn at(now: Instant, data: &'a Data, name: IncomingName<'a>, known: Option<CachedId>) -> Self {
         let fresh_until = match data.freshness() {
             // Not fresh from the first instant on.
             Duration::ZERO => Instant::ZERO,
@@ -177,6 +177,12 @@ pub(crate) struct Cached {
 }
 
 impl Cached {
+    /// What it is known by to the policy.
+    #[inline(always)]
+    fn key(&self) -> CacheKey {
+        CacheKey(self.hash.0)
+    }
+
     /// The digest of the packet, which costs a pass over it the first time.
     fn digest(&self) -> [u8; 32] {
         **self.digest.get_or_init(|| Box::new(self.data.implicit_digest()))
@@ -285,7 +291,7 @@ impl ContentStore {
         match found {
             Some(id) => {
                 self.counters.hits += 1;
-                self.eviction.touch(id.0);
+                self.eviction.touch(id);
                 self.part_from_others(index, id);
             }
             None => self.counters.misses += 1,
@@ -359,7 +365,7 @@ impl ContentStore {
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let (number, digest) = SameNameEntry::into_parts(one);
         let Some(vacant) = self.entries.vacant() else { return };
-        let id = vacant.fill(Cached {
+        let id = CachedId(vacant.fill(Cached {
             data,
             hash,
             fresh_until,
@@ -368,9 +374,9 @@ impl ContentStore {
             paid_by,
             number,
             digest,
-        });
-        index.insert(hash, EntryId::Cached(CachedId(id)).raw());
-        self.eviction.insert(id, hash.0);
+        }));
+        index.insert(hash, EntryId::Cached(id).raw());
+        self.eviction.insert(id, CacheKey(hash.0));
         self.tree.add_later(&mut self.entries, id);
         self.counters.insertions += 1;
         self.make_room(index);
@@ -387,15 +393,15 @@ impl ContentStore {
         from: u32,
     ) -> (usize, Option<u32>) {
         let (entries, next) = self.entries.step_from(from);
-        let doomed: Vec<u32> = entries
+        let doomed: Vec<CachedId> = entries
             .filter(|(_, entry)| {
                 entry.data.dialect() == dialect && entry.data.wire_name().begins_with(prefix)
             })
-            .map(|(id, _)| id)
+            .map(|(id, _)| CachedId(id))
             .take(limit)
             .collect();
         for &id in &doomed {
-            self.remove(index, CachedId(id));
+            self.remove(index, id);
         }
         (doomed.len(), next)
     }
@@ -422,7 +428,7 @@ impl ContentStore {
         if config.eviction != self.config.eviction {
             self.eviction = config.eviction.start();
             for (id, entry) in self.entries.iter() {
-                self.eviction.insert(id, entry.hash.0);
+                self.eviction.insert(CachedId(id), entry.key());
             }
         }
         self.config = config;
@@ -500,27 +506,27 @@ impl ContentStore {
     }
 
     fn remove(&mut self, index: &mut HashIndex, id: CachedId) {
-        self.eviction.remove(id.0);
-        self.discard(index, id.0);
+        self.eviction.remove(id);
+        self.discard(index, id);
     }
 
     /// Drops an entry that the policy has forgotten already.
-    fn discard(&mut self, index: &mut HashIndex, id: u32) {
+    fn discard(&mut self, index: &mut HashIndex, id: CachedId) {
         self.tree.remove(&mut self.entries, id);
-        let Some(entry) = self.entries.get(id) else { return };
+        let Some(entry) = self.entries.get(id.0) else { return };
         debug_assert!(!entry.data.holds_canonical_name(), "it held memory that nobody counted");
-        index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
+        index.remove(entry.hash, EntryId::Cached(id).raw());
         self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
         self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;
         if entry.parent != Parent::NONE {
             self.occupied.remove(entry.parent);
         }
         if self.spares.is_used()
-            && let Some(entry) = self.entries.remove(id)
+            && let Some(entry) = self.entries.remove(id.0)
         {
             self.spares.put(entry.data.into_wire());
         } else {
-            self.entries.discard(id);
+            self.entries.discard(id.0);
         }
     }
 
@@ -558,11 +564,11 @@ impl ContentStore {
     fn make_room_beside(&mut self, index: &mut HashIndex, staying: CachedId, bytes: u64) {
         while self.bytes + bytes > self.config.max_bytes && self.entries.len() > 1 {
             let Some(victim) = self.eviction.evict() else { return };
-            if victim != staying.0 {
+            if victim != staying {
                 self.discard(index, victim);
                 self.counters.evictions += 1;
-            } else if let Some(entry) = self.entries.get(victim) {
-                self.eviction.insert(victim, entry.hash.0);
+            } else if let Some(entry) = self.entries.get(victim.0) {
+                self.eviction.insert(victim, entry.key());
             }
         }
     }

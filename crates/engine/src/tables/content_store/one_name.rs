@@ -139,12 +139,12 @@ impl ContentStore {
         if self.is_one_of_several(Some(id)) {
             return;
         }
-        self.tree.remove(&mut self.entries, id.0);
+        self.tree.remove(&mut self.entries, id);
         if let Some(entry) = self.entries.get_mut(id.0) {
             entry.number = NumberOfName::FIRST;
             entry.digest();
         }
-        self.tree.add_later(&mut self.entries, id.0);
+        self.tree.add_later(&mut self.entries, id);
     }
 
     fn is_copy(&self, id: CachedId, data: &Data) -> bool {

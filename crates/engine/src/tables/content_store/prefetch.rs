@@ -3,24 +3,24 @@
 use packet::NameHash;
 use smallvec::SmallVec;
 
-use super::{CachedId, ContentStore};
+use super::{CacheKey, CachedId, ContentStore};
 use crate::tables::hash_index::HashIndex;
 
 /// Entries that are likely to leave for a batch.
-pub(super) type Victims = SmallVec<[u32; 64]>;
+pub(super) type Victims = SmallVec<[CachedId; 64]>;
 
 impl ContentStore {
     /// Hints that entry `id` will be read soon.
     #[inline]
     pub(crate) fn prefetch(&self, id: CachedId) {
         self.entries.prefetch(id.0);
-        self.eviction.prefetch_entry(id.0);
+        self.eviction.prefetch_entry(id);
     }
 
     /// Hints that Data with this hash will be taken in soon.
     #[inline]
     pub(crate) fn prefetch_place(&self, hash: NameHash) {
-        self.eviction.prefetch(hash.0);
+        self.eviction.prefetch(CacheKey(hash.0));
     }
 
     /// Hints that the name of entry `id`, itself hinted at before, will be read soon.
@@ -42,7 +42,7 @@ impl ContentStore {
             let count = count.min(64);
             let mut seen = 0;
             self.eviction.likely_victims(2 * count, &mut |id| {
-                self.entries.prefetch(id);
+                self.entries.prefetch(id.0);
                 seen += 1;
                 if seen <= count {
                     victims.push(id);
@@ -56,9 +56,9 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_removal(&self, index: &HashIndex, victims: &Victims) {
         for &id in victims {
-            if let Some(entry) = self.entries.get(id) {
+            if let Some(entry) = self.entries.get(id.0) {
                 index.prefetch(entry.hash);
-                self.eviction.prefetch(entry.hash.0);
+                self.eviction.prefetch(entry.key());
                 // Where the reference count is, just before the bytes.
                 crate::batch::processor::prefetch_first_line(entry.data.wire().memory_start());
             }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use packet::{Component, Dialect, Interest, NameRef};
 
-use super::Cached;
+use super::{Cached, CachedId};
 use crate::tables::chunked::Slab;
 
 /// Entries that one search looks at in the wanted order.
@@ -32,13 +32,14 @@ pub(super) const MAX_HUNG: usize = 64;
 /// Bytes of a name that the order goes by.
 const MAX_KEY_BYTES: usize = 256;
 
-const NONE: u32 = u32::MAX;
+/// No entry has this number.
+const NONE: CachedId = CachedId(u32::MAX);
 
 /// Where an entry is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    previous: u32,
-    next: u32,
+    previous: CachedId,
+    next: CachedId,
     /// It is in order, not on the list.
     in_order: bool,
 }
@@ -71,20 +72,20 @@ pub(super) enum SearchStep {
 
 /// What a search came to.
 pub(super) struct Search {
-    pub(super) found: Option<u32>,
+    pub(super) found: Option<CachedId>,
     /// There was more to look at than a search may.
     pub(super) cut_short: bool,
 }
 
 /// Bytes in whose order full names are, and an entry that has them.
-type Key = (Box<[u8]>, u32);
+type Key = (Box<[u8]>, CachedId);
 
 /// The entries in order, and the list of those that are not yet.
 #[derive(Debug)]
 pub(super) struct PrefixTree {
     ordered: BTreeSet<Key>,
     key_bytes: usize,
-    newest_unhung: u32,
+    newest_unhung: CachedId,
     /// Somebody asked while entries were on the list.
     is_wanted: bool,
 }
@@ -137,26 +138,26 @@ fn key_of(entry: &Cached) -> Box<[u8]> {
 impl PrefixTree {
     /// Puts entry `id`, which is new, on the list of those to be put in order.
     #[inline]
-    pub(super) fn add_later(&mut self, entries: &mut Slab<Cached>, id: u32) {
+    pub(super) fn add_later(&mut self, entries: &mut Slab<Cached>, id: CachedId) {
         let next = std::mem::replace(&mut self.newest_unhung, id);
         set_link(entries, id, Link { previous: NONE, next, in_order: false });
-        if let Some(next) = entries.get_mut(next) {
+        if let Some(next) = entries.get_mut(next.0) {
             next.link.previous = id;
         }
     }
 
     /// Takes entry `id` out.
     #[inline]
-    pub(super) fn remove(&mut self, entries: &mut Slab<Cached>, id: u32) {
-        let Some(entry) = entries.get(id) else { return };
+    pub(super) fn remove(&mut self, entries: &mut Slab<Cached>, id: CachedId) {
+        let Some(entry) = entries.get(id.0) else { return };
         let Link { previous, next, in_order } = entry.link;
         if in_order {
             return self.remove_ordered(&(key_of(entry), id));
         }
-        if let Some(next) = entries.get_mut(next) {
+        if let Some(next) = entries.get_mut(next.0) {
             next.link.previous = previous;
         }
-        match entries.get_mut(previous) {
+        match entries.get_mut(previous.0) {
             Some(previous) => previous.link.next = next,
             None => self.newest_unhung = next,
         }
@@ -176,7 +177,7 @@ impl PrefixTree {
         entries: &mut Slab<Cached>,
         (interest, excluded): (&Interest, usize),
         order: Order,
-        step: impl Fn(u32, &Cached) -> SearchStep,
+        step: impl Fn(CachedId, &Cached) -> SearchStep,
     ) -> Search {
         self.put_in_order(entries);
         self.is_wanted = self.newest_unhung != NONE;
@@ -205,7 +206,7 @@ impl PrefixTree {
     pub(super) fn put_in_order(&mut self, entries: &mut Slab<Cached>) {
         for _ in 0..MAX_HUNG {
             let id = self.newest_unhung;
-            let Some(entry) = entries.get(id) else { break };
+            let Some(entry) = entries.get(id.0) else { break };
             let key = key_of(entry);
             self.remove(entries, id);
             self.key_bytes += key.len();
@@ -239,10 +240,10 @@ struct Walk<'a, F> {
     cut_short: bool,
 }
 
-impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
+impl<'a, F: Fn(CachedId, &Cached) -> SearchStep> Walk<'a, F> {
     /// A bound of what is below the Interest's name, or below a child of it.
     fn bound(&self, child: Option<Component<'_>>, end: End) -> Key {
-        (key(self.interest.dialect(), self.interest.name(), child, end), 0)
+        (key(self.interest.dialect(), self.interest.name(), child, end), CachedId(0))
     }
 
     /// The component of an entry just below the Interest's name; `None` for Data of just this name.
@@ -264,7 +265,7 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
         !self.cut_short
     }
 
-    fn leftmost(&mut self, mut start: Key, end: &Key) -> Option<u32> {
+    fn leftmost(&mut self, mut start: Key, end: &Key) -> Option<CachedId> {
         'from_start: while start < *end {
             let mut refused = None;
             for key in self.ordered.range(&start..) {
@@ -272,7 +273,7 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
                     return None;
                 }
                 let &(_, id) = key;
-                let Some(entry) = self.entries.get(id) else { continue };
+                let Some(entry) = self.entries.get(id.0) else { continue };
                 let child = self.child(entry);
                 // To find one's way costs more than to look, so that is left until the second of a child.
                 if let Some(child) = child.filter(|_| child == refused) {
@@ -304,14 +305,14 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
     }
 
     /// The leftmost below the last child below which anything is accepted.
-    fn rightmost(&mut self) -> Option<u32> {
+    fn rightmost(&mut self) -> Option<CachedId> {
         let (start, mut end) = (self.bound(None, End::First), self.bound(None, End::Last));
         while start < end {
             let (last_key, id) = self.ordered.range(&start..&end).next_back()?;
             if self.cut_short {
                 return None;
             }
-            let entry = self.entries.get(*id)?;
+            let entry = self.entries.get(id.0)?;
             let Some(child) = self.child(entry) else {
                 // Its digest is a child of its own.
                 if self.may_look() && (self.step)(*id, entry) == SearchStep::Accepted {
@@ -334,17 +335,17 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
     }
 
     /// Any of so many at the end.
-    fn last_accepted(&self, count: usize) -> Option<u32> {
+    fn last_accepted(&self, count: usize) -> Option<CachedId> {
         let bounds = self.bound(None, End::First)..self.bound(None, End::Last);
         let last = self.ordered.range(bounds).rev().take(count);
         last.map(|&(_, id)| id).find(|&id| {
-            self.entries.get(id).is_some_and(|entry| (self.step)(id, entry) == SearchStep::Accepted)
+            self.entries.get(id.0).is_some_and(|entry| (self.step)(id, entry) == SearchStep::Accepted)
         })
     }
 }
 
-fn set_link(entries: &mut Slab<Cached>, id: u32, link: Link) {
-    if let Some(entry) = entries.get_mut(id) {
+fn set_link(entries: &mut Slab<Cached>, id: CachedId, link: Link) {
+    if let Some(entry) = entries.get_mut(id.0) {
         entry.link = link;
     }
 }

@@ -29,7 +29,7 @@ impl Fixture {
 
     fn insert(&mut self, now: Instant, data: &Data) {
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
-        let name = KeptName { hash: hashes.whole(), hashes: Some(&hashes), parent: NameHash::UNKNOWN };
+        let name = IncomingName { hash: hashes.whole(), hashes: Some(&hashes), parent: NameHash::UNKNOWN };
         let known = self.store.exact(&self.index, data.dialect(), data.wire_components(), name.hash);
         self.store.insert(&mut self.index, IncomingData::at(now, data, name, known));
     }

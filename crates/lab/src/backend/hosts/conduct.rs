@@ -14,7 +14,7 @@ use crate::backend::BackendError;
 use crate::backend::interface::Interface;
 use crate::driver::Programs;
 use crate::experiment::Plan;
-use crate::experiment::plan::{IndexVec, LinkIndex, LinkPlan, NodeIndex};
+use crate::experiment::plan::{Arena, LinkIndex, LinkPlan, NodeIndex};
 use crate::order::Owner;
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::wall_clock::epoch_ns;
@@ -235,12 +235,12 @@ impl Hosts<'_> {
             Ok::<_, BackendError>(found?)
         };
         let mut looks = Vec::new();
-        for node in plan.nodes.indices() {
+        for node in plan.nodes.ids() {
             let addresses =
                 plan.links_of(node).map(|(_, link)| address(node, &link.name)).collect::<Result<_, _>>()?;
             looks.push(Request::Look { addresses });
         }
-        let found: IndexVec<NodeIndex, Vec<HostInterface>> = self
+        let found: Arena<NodeIndex, Vec<HostInterface>> = self
             .all(&looks)?
             .into_iter()
             .map(|reply| if let Reply::Interfaces { interfaces } = reply { interfaces } else { Vec::new() })

@@ -2,9 +2,9 @@
 //! processors that are kept awake, agents, samples of a forwarder, and what the machine below takes away.
 
 pub(crate) mod affinity;
-pub mod awake;
 pub mod cgroup;
 pub(crate) mod clients;
+pub mod idle_inhibitor;
 pub mod load;
 pub mod processes;
 mod questions;

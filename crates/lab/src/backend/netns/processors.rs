@@ -2,13 +2,13 @@
 
 use super::world::{World, WorldError, io_error};
 use crate::backend::machine::affinity;
-use crate::backend::machine::awake::Awake;
+use crate::backend::machine::idle_inhibitor::IdleInhibitor;
 
 impl World<'_> {
     /// Nothing where the experiment does not want it, or the system cannot; then the report says so.
-    pub(super) fn keep_processors_awake(&mut self) -> Result<Option<Awake>, WorldError> {
+    pub(super) fn keep_processors_awake(&mut self) -> Result<Option<IdleInhibitor>, WorldError> {
         let wanted = self.plan().schedule.keep_awake;
-        let start = || Awake::start(&self.controllers, self.order.owner, &self.order.programs.cairn);
+        let start = || IdleInhibitor::start(&self.controllers, self.order.owner, &self.order.programs.cairn);
         let awake = if wanted { start().map_err(io_error("processors cannot be kept awake"))? } else { None };
         let words = if awake.is_some() { "kept awake" } else { "sleep when they have nothing to do" };
         self.outcome.control.push_str("; processors: ");

@@ -13,7 +13,7 @@ use super::namespace::Namespace;
 use super::netlink::{Netlink, NetlinkError};
 use super::wiring::{Wiring, WiringError};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{IndexVec, NodeIndex, Plan};
+use crate::experiment::plan::{Arena, NodeIndex, Plan};
 
 /// Where a node sends packets for an address of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn address(wiring: &Wiring, node: NodeIndex) -> Option<Ipv4Addr> {
 pub(super) fn connect(
     plan: &Plan,
     wiring: &Wiring,
-    namespaces: &IndexVec<NodeIndex, Namespace>,
+    namespaces: &Arena<NodeIndex, Namespace>,
 ) -> Result<(), WiringError> {
     let hops = next_hops(plan, wiring);
     for (node, namespace) in namespaces.indexed() {
@@ -68,14 +68,14 @@ fn next_hops(plan: &Plan, wiring: &Wiring) -> Vec<NextHop> {
     for (index, link) in plan.links.indexed() {
         let [a, b] = link.between;
         for (from, to) in [(a, b), (b, a)] {
-            graph.add(from.0, Step { to: to.0, by: index, metric: link.metric.into() });
+            graph.add(from, Step { to, by: index, metric: link.metric.into() });
         }
     }
     let mut hops = Vec::new();
-    for destination in plan.nodes.indices() {
+    for destination in plan.nodes.ids() {
         let own = wiring.interfaces.get(&destination).map_or(&[][..], Vec::as_slice);
-        for route in graph.routes_to(&[destination.0], RouteSelection::Shortest) {
-            let node = NodeIndex(route.from);
+        for route in graph.routes_to(&[destination], RouteSelection::Shortest) {
+            let node = route.from;
             let interfaces = wiring.interfaces.get(&node).map_or(&[][..], Vec::as_slice);
             let by = |interface: &&Interface| interface.link == route.by;
             let Some(by) = interfaces.iter().find(by) else { continue };

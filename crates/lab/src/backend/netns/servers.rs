@@ -55,7 +55,7 @@ impl World<'_> {
             return Ok(());
         }
         self.mount_files()?;
-        let mut order: Vec<NodeIndex> = self.plan().nodes.indices().collect();
+        let mut order: Vec<NodeIndex> = self.plan().nodes.ids().collect();
         order.sort_by_key(|node| self.depth(*node));
         for node in order {
             let Some(plan) = self.plan().nodes.get(node).and_then(|node| node.server) else { continue };
@@ -205,7 +205,7 @@ impl World<'_> {
     /// What nodes had used and carried before.
     pub(super) fn totals_before(&self) -> Result<EarlierCounts, WorldError> {
         let mut before = BTreeMap::new();
-        for node in self.plan().nodes.indices() {
+        for node in self.plan().nodes.ids() {
             before.insert(node, (self.carried(node)?, self.processor_ns(node)));
         }
         Ok(EarlierCounts(before))

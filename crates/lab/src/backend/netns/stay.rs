@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::world::{World, WorldError, io_error, socket, step};
 use crate::driver::driver;
-use crate::experiment::plan::{IndexVec, NodeIndex, Software};
+use crate::experiment::plan::{Arena, NodeIndex, Software};
 use crate::live::{LIVE_NETWORK_FILE, LiveLink, LiveNetwork, LiveNode};
 use crate::order::{Event, Request, write_json};
 
@@ -26,7 +26,7 @@ impl World<'_> {
         self.start_servers()?;
         self.describe()?;
         Event::Up.say();
-        let mut told = IndexVec::filled(&self.plan().nodes, false);
+        let mut told = Arena::filled(&self.plan().nodes, false);
         loop {
             match requests.recv_timeout(CHECK_INTERVAL) {
                 Ok(Request::Change(change)) => {
@@ -46,7 +46,7 @@ impl World<'_> {
     }
 
     /// Tells once of every forwarder that has ended. The others go on.
-    fn look_after(&mut self, told: &mut IndexVec<NodeIndex, bool>) {
+    fn look_after(&mut self, told: &mut Arena<NodeIndex, bool>) {
         let mut ended = Vec::new();
         for (node, forwarder) in &mut self.forwarders {
             let told = told.get_mut(*node).filter(|told| !**told);

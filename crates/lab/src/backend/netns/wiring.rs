@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use super::namespace::{Namespace, NamespaceError};
 use super::netlink::{End, Netlink, NetlinkError};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Change, IndexVec, LinkIndex, LinkPlan, NodeIndex, Plan};
+use crate::experiment::plan::{Arena, Change, LinkIndex, LinkPlan, NodeIndex, Plan};
 
 /// Why the network could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,7 @@ fn ether(link: LinkIndex, end: usize) -> [u8; 6] {
 /// # Errors
 ///
 /// What the kernel refused.
-pub fn wire(plan: &Plan, namespaces: &IndexVec<NodeIndex, Namespace>) -> Result<Wiring, WiringError> {
+pub fn wire(plan: &Plan, namespaces: &Arena<NodeIndex, Namespace>) -> Result<Wiring, WiringError> {
     let mut wiring = Wiring::default();
     for (index, namespace) in namespaces.indexed() {
         let name = plan.node_name(index).to_owned();
@@ -125,7 +125,7 @@ fn one(
     index: LinkIndex,
     link: &LinkPlan,
     plan: &Plan,
-    namespaces: &IndexVec<NodeIndex, Namespace>,
+    namespaces: &Arena<NodeIndex, Namespace>,
     wiring: &mut Wiring,
 ) -> Result<bool, WiringError> {
     let [a, b] = link.between;

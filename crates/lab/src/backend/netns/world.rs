@@ -29,7 +29,7 @@ use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, Manager, Setup, driver};
 use crate::experiment::Plan;
-use crate::experiment::plan::{Activity, IndexVec, Links, NodeIndex, Software};
+use crate::experiment::plan::{Activity, Arena, Links, NodeIndex, Software};
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
 use crate::wall_clock::epoch_ns;
 
@@ -94,10 +94,10 @@ pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Wor
 pub(super) struct World<'a> {
     pub(super) order: &'a Order,
     pub(super) folder: &'a Path,
-    pub(super) namespaces: IndexVec<NodeIndex, Namespace>,
+    pub(super) namespaces: Arena<NodeIndex, Namespace>,
     pub(super) wiring: Wiring,
     pub(super) controllers: Controllers,
-    groups: IndexVec<NodeIndex, Group>,
+    groups: Arena<NodeIndex, Group>,
     pub(super) forwarders: BTreeMap<NodeIndex, Forwarder>,
     /// Servers beside them.
     pub(super) servers: Vec<RunningServer>,
@@ -134,10 +134,10 @@ fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
     let mut world = World {
         order: &order,
         folder,
-        namespaces: IndexVec::default(),
+        namespaces: Arena::default(),
         wiring: Wiring::default(),
         controllers: Controllers::find(),
-        groups: IndexVec::default(),
+        groups: Arena::default(),
         forwarders: BTreeMap::new(),
         servers: Vec::new(),
         links: order.plan.links.clone(),
@@ -359,7 +359,7 @@ impl World<'_> {
 
     pub(super) fn start_forwarders(&mut self, software: &dyn Driver) -> Result<(), WorldError> {
         let addresses = self.addresses();
-        let nodes: Vec<NodeIndex> = self.plan().nodes.indices().filter(|node| self.forwards(*node)).collect();
+        let nodes: Vec<NodeIndex> = self.plan().nodes.ids().filter(|node| self.forwards(*node)).collect();
         for index in nodes.iter().copied() {
             let name = self.plan().node_name(index).to_owned();
             let folder = self.folder.join(&name);

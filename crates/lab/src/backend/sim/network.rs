@@ -9,7 +9,7 @@ use super::error::SimulationError;
 use super::processor::{held, processor};
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
-    ClockPlan, IndexVec, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
+    Arena, ClockPlan, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
 };
 use crate::order::Simultaneous;
 
@@ -41,8 +41,8 @@ const INTEREST_BURST: u32 = 1000;
 /// The network of a plan.
 pub(super) struct Built {
     pub(super) network: Network,
-    pub(super) nodes: IndexVec<NodeIndex, NodeId>,
-    pub(super) links: IndexVec<LinkIndex, LinkId>,
+    pub(super) nodes: Arena<NodeIndex, NodeId>,
+    pub(super) links: Arena<LinkIndex, LinkId>,
 }
 
 /// `order` is that of what happens at one instant.
@@ -50,7 +50,7 @@ pub(super) fn build(plan: &Plan, seed: u64, order: Simultaneous) -> Result<Built
     let mut network = Network::new(seed);
     network.set_simultaneous_order(order.of_network(seed));
     network.record(super::trace::config(&plan.recording.trace));
-    let mut nodes = IndexVec::default();
+    let mut nodes = Arena::default();
     for node in &plan.nodes {
         configure(&mut network, node)?;
         let id = network.add_node()?;
@@ -59,7 +59,7 @@ pub(super) fn build(plan: &Plan, seed: u64, order: Simultaneous) -> Result<Built
         }
         nodes.push(id);
     }
-    let mut links = IndexVec::default();
+    let mut links = Arena::default();
     for link in &plan.links {
         let ends: Vec<NodeId> = link.ends().filter_map(|end| nodes.get(end).copied()).collect();
         links.push(network.connect_all(&ends, &self::link(link, plan)?)?);

@@ -5,7 +5,7 @@ use sim::{CpuQuota, CpuShare, FaceTimes, KindTimes, KindWaking, LinkId, Processo
 
 use crate::backend::machine::cgroup::{period_ns, quota_ns};
 use crate::experiment::plan::{
-    Activity, IndexVec, LinkIndex, LinkPlan, NodeIndex, NodePlan, Plan, UseCosts, WakingCurve,
+    Activity, Arena, LinkIndex, LinkPlan, NodeIndex, NodePlan, Plan, UseCosts, WakingCurve,
 };
 
 /// The processor of a node: its service time, its share, and what competing loads leave of it and when. One
@@ -14,7 +14,7 @@ pub(super) fn processor(
     plan: &Plan,
     index: NodeIndex,
     node: &NodePlan,
-    links: &IndexVec<LinkIndex, LinkId>,
+    links: &Arena<LinkIndex, LinkId>,
 ) -> Option<ProcessorConfig> {
     if node.costs.is_none() && node.service_time_ns == 0 && node.data_service_time_ns == 0 {
         return None;

@@ -13,7 +13,7 @@ use sim::{EndId, LinkId, OccupancyKnot};
 use super::network::{Built, overhead_bytes};
 use super::processor::{idle_percent, left_for_packets, part_of_a_core};
 use crate::analysis::{LinkHistory, Origins, Repetition, TRAFFIC_COLUMNS, Table};
-use crate::experiment::plan::{IndexVec, LinkIndex, NodeIndex, Plan, TracePlan};
+use crate::experiment::plan::{Arena, LinkIndex, NodeIndex, Plan, TracePlan};
 use crate::memory_files;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Carried, Load, LogOf};
@@ -36,15 +36,15 @@ fn below(plan: &Plan, link: LinkIndex) -> f64 {
 
 /// The logs of all nodes, and their watched links by the second.
 pub(super) struct Recorder {
-    logs: IndexVec<NodeIndex, String>,
-    occupancy: IndexVec<NodeIndex, String>,
+    logs: Arena<NodeIndex, String>,
+    occupancy: Arena<NodeIndex, String>,
     /// By the second, as far as anything was seen.
-    traffic: IndexVec<NodeIndex, Table>,
+    traffic: Arena<NodeIndex, Table>,
     /// So many seconds the run lasts at most.
     seconds: usize,
-    before: IndexVec<NodeIndex, EarlierSample>,
+    before: Arena<NodeIndex, EarlierSample>,
     origins: Origins,
-    seen: IndexVec<NodeIndex, LinkHistory>,
+    seen: Arena<NodeIndex, LinkHistory>,
     /// For each link its place in the plan, and the nodes that watch it: is the node at end 0, and does Data
     /// come in there?
     watchers: BTreeMap<LinkId, (LinkIndex, Vec<Watcher>)>,
@@ -66,14 +66,14 @@ struct Watcher {
 fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (LinkIndex, Vec<Watcher>)> {
     let routes: BTreeSet<(NodeIndex, LinkIndex)> =
         plan.routing.hops.iter().map(|hop| (hop.node, hop.link)).collect();
-    let mut watchers: IndexVec<LinkIndex, Vec<Watcher>> = IndexVec::filled(&plan.links, Vec::new());
+    let mut watchers: Arena<LinkIndex, Vec<Watcher>> = Arena::filled(&plan.links, Vec::new());
     for (node, link) in plan.nodes.indexed().filter_map(|(node, plan)| Some((node, plan.watch?))) {
         let end = plan.links.get(link).and_then(|link| link.ends().position(|end| end == node));
         if let (Some(list), Some(end)) = (watchers.get_mut(link), end) {
             list.push(Watcher { node, end: EndId(end as u32), is_route: routes.contains(&(node, link)) });
         }
     }
-    built.links.iter().copied().zip(watchers.indices().zip(watchers)).collect()
+    built.links.iter().copied().zip(watchers.ids().zip(watchers)).collect()
 }
 
 /// Processor time in percent of a core, and of the part of it that a forwarder has. It takes some for itself,
@@ -105,13 +105,13 @@ impl Recorder {
     pub(super) fn new(plan: &Plan, built: &Built) -> Self {
         let nodes = &plan.nodes;
         Recorder {
-            logs: IndexVec::filled(nodes, sample::head(LogOf::VirtualTime)),
-            occupancy: IndexVec::filled(nodes, csv::to_string([sample::OCCUPANCY_COLUMNS])),
-            traffic: IndexVec::filled(nodes, Table::new(TRAFFIC_COLUMNS)),
+            logs: Arena::filled(nodes, sample::head(LogOf::VirtualTime)),
+            occupancy: Arena::filled(nodes, csv::to_string([sample::OCCUPANCY_COLUMNS])),
+            traffic: Arena::filled(nodes, Table::new(TRAFFIC_COLUMNS)),
             seconds: whole_seconds(plan.schedule.duration_ns),
-            before: IndexVec::filled(nodes, EarlierSample::default()),
+            before: Arena::filled(nodes, EarlierSample::default()),
             origins: Origins::of(plan),
-            seen: IndexVec::filled(nodes, LinkHistory::default()),
+            seen: Arena::filled(nodes, LinkHistory::default()),
             watchers: watchers(plan, built),
             kept: (Vec::new(), 0),
         }

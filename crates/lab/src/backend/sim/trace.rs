@@ -9,7 +9,7 @@ use sim::trace::{Record, Table};
 use sim::{LinkId, Network, Trace, TraceConfig};
 
 use super::error::SimulationError;
-use crate::experiment::plan::{IndexVec, LinkIndex, TraceFormat, TracePlan};
+use crate::experiment::plan::{Arena, LinkIndex, TraceFormat, TracePlan};
 
 /// What the simulator is to record. All packets are counted for the tables of nodes, whatever is asked for.
 pub(super) fn config(plan: &TracePlan) -> TraceConfig {
@@ -29,7 +29,7 @@ pub(super) fn config(plan: &TracePlan) -> TraceConfig {
 pub(super) fn capture(
     network: &mut Network,
     plan: &TracePlan,
-    links: &IndexVec<LinkIndex, LinkId>,
+    links: &Arena<LinkIndex, LinkId>,
 ) -> Result<(), SimulationError> {
     for (link, most) in &plan.captures {
         if let Some(link) = links.get(*link) {

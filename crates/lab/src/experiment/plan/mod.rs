@@ -2,6 +2,7 @@
 
 use packet::Dialect;
 use serde::{Deserialize, Serialize};
+pub use sim::arena::Arena;
 
 pub(crate) use self::arrivals::parameter;
 pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared, Turn};
@@ -9,7 +10,7 @@ pub use self::costs::{NodeCosts, UseCosts, WakingCurve};
 pub use self::dialect::Ndnlp1Plan;
 pub(crate) use self::dialect::{DialectInFiles, application_socket, ndn};
 pub use self::evaluation::{ControlPlan, EvaluationPlan, GatePlan, WindowPlan};
-pub use self::index::{IndexVec, LinkIndex, Links, NodeIndex, Nodes, PlanIndex};
+pub use self::index::{LinkIndex, Links, NodeIndex, Nodes};
 pub use self::link::{LinkKind, LinkPlan, SharedPlan};
 pub use self::node::NodePlan;
 pub use self::registration::{EarlierKey, RegistrationKey, RegistrationPlan, Registrations, Response};

@@ -21,7 +21,7 @@ impl Plan {
             }
             order.append(&mut new);
         }
-        let others = self.nodes.indices().filter(|node| !order.contains(node));
+        let others = self.nodes.ids().filter(|node| !order.contains(node));
         let others: Vec<NodeIndex> = others.collect();
         order.extend(others);
         order

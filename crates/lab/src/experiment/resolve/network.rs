@@ -6,7 +6,7 @@ use std::path::Path;
 
 use packet::random::Random;
 use packet::time::Duration;
-use sim::topology::{Topology as Graph, TopologyLink};
+use sim::topology::{Topology as Graph, TopologyLink, TopologyNodeId};
 
 use super::choice::{Draw, Purpose};
 use crate::experiment::model::{self, File, Topology};
@@ -81,12 +81,12 @@ fn generated(file: &File, graph: &Graph, seed: u64, f: &mut Findings) -> Shape {
     let mut taken = BTreeSet::new();
     let mut links: Vec<Joined> = Vec::new();
     for link in &graph.links {
-        let (Some(from), Some(to)) = (nodes.get(link.from), nodes.get(link.to)) else { continue };
+        let (Some(from), Some(to)) = (nodes.get(link.from.0), nodes.get(link.to.0)) else { continue };
         let name = first_free(&format!("{from}-{to}"), &taken);
         taken.insert(name.clone());
         links.push(Joined {
             name,
-            between: [link.from, link.to].map(NodeIndex),
+            between: [link.from, link.to].map(|TopologyNodeId(place)| NodeIndex(place)),
             others: Vec::new(),
             known: link.clone(),
         });
@@ -137,7 +137,7 @@ fn further(
         if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
             f.add(&key, "a link joins different nodes, each once", None);
         }
-        let known = TopologyLink::between(between[0].0, between[1].0);
+        let known = TopologyLink::between(TopologyNodeId(between[0].0), TopologyNodeId(between[1].0));
         links.push(Joined { name: name.clone(), between, others, known });
     }
     links

@@ -5,7 +5,7 @@ use super::choice::{Draw, Purpose};
 use super::servers::server;
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
-    ClockPlan, Hop, IndexVec, LinkIndex, Links, NodeCosts, NodeIndex, NodePlan, Nodes,
+    Arena, ClockPlan, Hop, LinkIndex, Links, NodeCosts, NodeIndex, NodePlan, Nodes,
 };
 use crate::experiment::problem::suggest;
 use crate::experiment::profile::Profile;
@@ -144,8 +144,8 @@ fn measured(
 }
 
 /// For each node the link to the next hop of its first route, or else its first link.
-fn first_links(nodes: usize, links: &Links, hops: &[Hop]) -> IndexVec<NodeIndex, Option<LinkIndex>> {
-    let mut first = IndexVec::from(vec![None; nodes]);
+fn first_links(nodes: usize, links: &Links, hops: &[Hop]) -> Arena<NodeIndex, Option<LinkIndex>> {
+    let mut first = Arena::from(vec![None; nodes]);
     let by_route = hops.iter().map(|hop| (hop.node, hop.link));
     let by_place = links.indexed().flat_map(|(link, plan)| plan.ends().map(move |node| (node, link)));
     for (node, link) in by_route.chain(by_place) {

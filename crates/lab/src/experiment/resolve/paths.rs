@@ -20,23 +20,16 @@ pub(super) fn hops(
     for (index, link) in links.indexed() {
         for [a, b] in link.pairs() {
             for (from, to) in [(a, b), (b, a)] {
-                graph.add(
-                    from.0,
-                    Step {
-                        to: to.0,
-                        by: (index, link.shared.is_some().then_some(to)),
-                        metric: link.metric.into(),
-                    },
-                );
+                let by = (index, link.shared.is_some().then_some(to));
+                graph.add(from, Step { to, by, metric: link.metric.into() });
             }
         }
     }
     let mut hops = Vec::new();
     for (prefix, nodes) in producers {
-        let producers: Vec<usize> = nodes.iter().map(|node| node.0).collect();
-        hops.extend(graph.routes_to(&producers, ways).into_iter().map(|route| Hop {
+        hops.extend(graph.routes_to(nodes, ways).into_iter().map(|route| Hop {
             prefix: prefix.clone(),
-            node: NodeIndex(route.from),
+            node: route.from,
             link: route.by.0,
             behind: route.by.1,
             cost: u32::try_from(route.cost).unwrap_or(u32::MAX),

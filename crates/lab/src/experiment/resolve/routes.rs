@@ -2,7 +2,7 @@
 
 use super::choice::{Draw, Purpose};
 use crate::experiment::model::{self, File};
-use crate::experiment::plan::{Hop, IndexVec, LinkIndex, Links, NodeIndex, RoutePlan};
+use crate::experiment::plan::{Arena, Hop, LinkIndex, Links, NodeIndex, RoutePlan};
 use crate::experiment::read::findings::Findings;
 
 /// What a path leads through.
@@ -10,7 +10,7 @@ struct Network<'a> {
     names: &'a [&'a str],
     links: &'a Links,
     /// Which of the nodes only pass IP packets on.
-    switches: IndexVec<NodeIndex, bool>,
+    switches: Arena<NodeIndex, bool>,
 }
 
 impl Network<'_> {

@@ -3,7 +3,8 @@
 use engine::EvictionPolicy;
 use packet::random::Zipf;
 use packet::time::Duration;
-use sim::topology::{TopologyLink, TopologyNode};
+use sim::arena::Arena;
+use sim::topology::{TopologyLink, TopologyNode, TopologyNodeId};
 use sim::{CacheNetwork, CopyPlacement};
 
 use crate::experiment::model::File;
@@ -112,32 +113,29 @@ impl Experiment {
     pub(super) fn network(&self, files: &Files) -> Result<CacheNetwork, StudyError> {
         let wrong = |error: crate::experiment::NoTopology| StudyError::Format(error.message);
         let mut topology = topology_graph(&self.topology, files, self.seed).map_err(wrong)?;
-        let routers = topology.nodes.len();
-        let mut degrees = vec![0usize; routers];
+        let routers: Vec<TopologyNodeId> = topology.nodes.ids().collect();
+        let mut degrees = Arena::filled(&topology.nodes, 0usize);
         for link in &topology.links {
             degrees[link.from] += 1;
             degrees[link.to] += 1;
         }
-        let mut by_degree: Vec<usize> = (0..routers).collect();
+        let mut by_degree = routers.clone();
         by_degree.sort_by_key(|node| std::cmp::Reverse(degrees[*node]));
-        let mut attach = |name: String, router: usize, delay: Duration| {
-            topology.nodes.push(TopologyNode { name, position: None });
-            let link = TopologyLink {
-                delay: Some(delay),
-                ..TopologyLink::between(router, topology.nodes.len() - 1)
-            };
-            topology.links.push(link);
-            topology.nodes.len() - 1
+        let mut attach = |name: String, router: TopologyNodeId, delay: Duration| {
+            let node = topology.nodes.push(TopologyNode { name, position: None });
+            topology.links.push(TopologyLink { delay: Some(delay), ..TopologyLink::between(router, node) });
+            node
         };
-        let receivers: Vec<usize> =
-            (0..routers).map(|router| attach(format!("receiver-{router}"), router, Duration::ZERO)).collect();
-        let sources = self.sources.map_or((routers / 10).max(1), |count| count as usize).min(routers);
+        let receiver = |router: &TopologyNodeId| (format!("receiver-{router}"), *router);
+        let receivers = routers.iter().map(receiver);
+        let receivers = receivers.map(|(name, router)| attach(name, router, Duration::ZERO)).collect();
+        let sources = self.sources.map_or((routers.len() / 10).max(1), |count| count as usize);
         let sources = by_degree.iter().take(sources).enumerate();
-        let sources: Vec<usize> = sources
+        let sources = sources
             .map(|(number, router)| attach(format!("source-{number}"), *router, self.source_delay))
             .collect();
         Ok(CacheNetwork {
-            capacities: vec![0; topology.nodes.len()],
+            capacities: Arena::filled(&topology.nodes, 0),
             topology,
             receivers,
             sources,

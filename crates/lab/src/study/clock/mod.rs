@@ -19,6 +19,9 @@ use crate::experiment::model::File;
 use crate::experiment::model::study::{ClockBeyond, ClockStudy};
 use crate::study::report::Report;
 
+/// Flows have similar shares from this index of Jain's on.
+const SIMILAR: f64 = 0.98;
+
 /// A study of clocks as a file has it.
 #[derive(Clone, Debug)]
 pub(super) enum Clock {

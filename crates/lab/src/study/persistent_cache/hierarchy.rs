@@ -1,7 +1,7 @@
 //! Repositories at each level of the paper's figure 1: who answers, what each link is spared, how long
 //! downloads take, and what is still served when the link to the source is overloaded or cut.
 
-use repo::evaluation::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
+use repo::evaluation::{Hierarchy, HierarchyOutcome, HierarchyRun, Level, Outage};
 use repo::eviction::{DeleteQueue, ObjectEvictionSpec, start};
 
 use super::setup::Setup;
@@ -26,7 +26,7 @@ pub(super) struct HierarchySection {
     names: Vec<String>,
     cases: Vec<Placement>,
     loads: Vec<f64>,
-    cut: Option<Cut>,
+    outage: Option<Outage>,
 }
 
 /// Where repositories are.
@@ -75,7 +75,7 @@ impl HierarchySection {
                 access_delay: given.access_delay.duration(),
                 access_rate: given.access_rate.0,
                 warm_up: given.warm_up.duration(),
-                cut: None,
+                outage: None,
             },
             names: given.level.iter().map(|level| level.name.clone()).collect(),
             cases: given
@@ -87,7 +87,7 @@ impl HierarchySection {
                 })
                 .collect(),
             loads: shares(&given.loads),
-            cut: given.cut.as_ref().and_then(|cut| cut_of(key, cut, given, f)),
+            outage: given.cut.as_ref().and_then(|cut| outage_of(key, cut, given, f)),
         }
     }
 
@@ -131,12 +131,12 @@ impl HierarchySection {
 /// Apart from the streams of the workloads.
 const STATIONS: usize = 2000;
 
-fn cut_of(key: &str, cut: &CacheCut, given: &CacheHierarchy, f: &mut Findings) -> Option<Cut> {
+fn outage_of(key: &str, cut: &CacheCut, given: &CacheHierarchy, f: &mut Findings) -> Option<Outage> {
     let above_level = given.level.iter().position(|level| level.name == cut.above);
     if above_level.is_none() {
         f.add(format!("{key}.cut.above"), format!("there is no level {}", cut.above), None);
     }
-    Some(Cut { above_level: above_level?, begins: cut.begins.duration(), lasts: cut.lasts.duration() })
+    Some(Outage { above_level: above_level?, begins: cut.begins.duration(), lasts: cut.lasts.duration() })
 }
 
 /// Several runs of a network together.
@@ -313,13 +313,13 @@ fn add_cut(
     networks: &[Hierarchy],
     report: &mut Report,
 ) -> Result<(), StudyError> {
-    let Some(cut) = section.cut else { return Ok(()) };
+    let Some(outage) = section.outage else { return Ok(()) };
     let workload = setup.workloads.get(section.workload).map_or("", |workload| &workload.name);
     let networks: Vec<Hierarchy> =
-        networks.iter().map(|network| Hierarchy { cut: Some(cut), ..network.clone() }).collect();
+        networks.iter().map(|network| Hierarchy { outage: Some(outage), ..network.clone() }).collect();
     let sums = section.run(setup, runner, &networks)?;
-    let above = section.names.get(cut.above_level).map_or("", String::as_str);
-    let hours = (cut.lasts.as_secs_f64() / 3600.0).ceil() as usize;
+    let above = section.names.get(outage.above_level).map_or("", String::as_str);
+    let hours = (outage.lasts.as_secs_f64() / 3600.0).ceil() as usize;
     let title = format!("Requests answered while the links above {above} are cut, {workload}, %");
     let columns = ["repositories", "first hour", "last hour", "all of it"];
     let mut table = StudyTable::new(&format!("hierarchy-cut-{workload}"), &title, &columns);

@@ -68,8 +68,8 @@ impl Bench {
     }
 
     fn receive(&mut self, frame: &[u8]) {
-        let mut inlet = Inlet { engine: &mut self.engine, arrivals: &mut self.arrivals };
-        self.codec.receive(Frame { now: Instant::ZERO, from: 0, bytes: frame }, &mut inlet);
+        let mut input = PacketInput { engine: &mut self.engine, arrivals: &mut self.arrivals };
+        self.codec.receive(Frame { now: Instant::ZERO, from: 0, bytes: frame }, &mut input);
     }
 
     /// Interests and ContentObjects that the engine was given.

@@ -11,7 +11,7 @@ use packet::time::{Duration, Instant};
 use super::forwarder_face::ForwarderFace;
 use super::link::Link;
 use super::sockets::{Neighbour, Sockets};
-use super::{LinkRequest, LinkStatus, Notice, Notify};
+use super::{Event, LinkRequest, LinkStatus, Notify};
 use crate::control::FaceState;
 use crate::ndnld::MAX_LINKS;
 use crate::sys::random_words;
@@ -91,7 +91,7 @@ impl Links {
     pub(super) fn remove(&mut self, face: FaceId) -> Option<LinkStatus> {
         let link = self.links.remove(&face)?;
         self.by_neighbour.remove(&link.neighbour);
-        (self.notify)(Notice::Link(format!("link {face} is gone: {}", link.summary())));
+        (self.notify)(Event::Link(format!("link {face} is gone: {}", link.summary())));
         Some(link.status(face))
     }
 
@@ -125,7 +125,7 @@ impl Links {
                 let _ = sockets.open_for(&link.neighbour);
             }
             if let Err(error) = link.proceed(now, readable.contains(face), sockets) {
-                notify(Notice::Failure(format!("the forwarder's face of a link has gone: {error}")));
+                notify(Event::Failure(format!("the forwarder's face of a link has gone: {error}")));
             }
         }
     }

@@ -46,17 +46,17 @@ pub struct Forwarder {
     pub connect: Box<dyn Fn() -> io::Result<OwnedFd>>,
 }
 
-/// What the owner of an adaptor may want to tell people.
+/// What happened that the owner of an adaptor may want to tell people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum Event {
     /// A link was made or is gone.
     Link(String),
     /// Something failed.
     Failure(String),
 }
 
-/// What an adaptor does with notices; its threads wait for it.
-pub type Notify = fn(Notice);
+/// What an adaptor does with events; its threads wait for it.
+pub type Notify = fn(Event);
 
 /// Carries the links of a forwarder that has none of its own. Dropping it ends them.
 pub struct Adaptor {
@@ -77,7 +77,7 @@ impl Adaptor {
 
     /// The content that answers a request of the control protocol, which comes to
     /// [`ndnld_control_prefix`](trust::ccnx::ndnld_control_prefix); `None` for no answer. What keeps a link
-    /// from being made is a notice.
+    /// from being made is an event.
     pub fn handle_interest(&mut self, interest: &Interest, now: Ticks) -> Option<Vec<u8>> {
         // As links decide whom this host sends to, only its own programs may ask; the forwarder lets no such
         // Interest come from elsewhere.
@@ -112,7 +112,7 @@ impl Adaptor {
         let shown = neighbour.to_string();
         let added = self.worker.call(move |links| links.add(request, neighbour, connection));
         let link = added.ok_or_else(|| io::Error::other("the thread of the links has ended"))??;
-        (self.notify)(Notice::Link(format!("link {} leads to {shown}", link.face)));
+        (self.notify)(Event::Link(format!("link {} leads to {shown}", link.face)));
         Ok(link)
     }
 }
@@ -128,7 +128,7 @@ impl LinkTable for TimedAdaptor<'_> {
         let made = self.adaptor.connect(asked, self.now);
         let tell = |error: &io::Error| {
             let host = asked.host.unwrap_or_default().escape_debug();
-            (self.adaptor.notify)(Notice::Failure(format!("no link to {host}: {error}")));
+            (self.adaptor.notify)(Event::Failure(format!("no link to {host}: {error}")));
         };
         made.inspect_err(tell).ok()
     }

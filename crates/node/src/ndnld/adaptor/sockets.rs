@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use link::v1::UDP_MTU_BYTES;
 
-use super::{LinkRequest, Notice, Notify};
+use super::{Event, LinkRequest, Notify};
 use crate::control::{FaceUri, MacAddress};
 use crate::transport::datagram::{behind_ip_header, ip_socket};
 use crate::transport::ethernet_socket::EthernetSocket;
@@ -147,7 +147,7 @@ impl Sockets {
                 Ok(()) => true,
                 Err(error) => {
                     let text = format!("{name}: {error}; it is opened again once it is there");
-                    (self.notify)(Notice::Failure(text));
+                    (self.notify)(Event::Failure(text));
                     false
                 }
             }

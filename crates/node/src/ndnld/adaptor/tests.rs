@@ -13,7 +13,7 @@ use super::links::Connection;
 use super::*;
 use crate::control::FaceState;
 
-fn ignore(_: Notice) {}
+fn ignore(_: Event) {}
 
 /// An adaptor, and the forwarder's end of its only link.
 struct End {

@@ -26,12 +26,12 @@ const MAX_GOING: usize = 256;
 /// What is taken of that which all faces share.
 pub(in crate::plane) struct Occupancy {
     pub(in crate::plane) population: Population,
-    pub(in crate::plane) held: HeldMemory,
+    pub(in crate::plane) held: BufferedMemory,
 }
 
 impl Occupancy {
     pub(in crate::plane) fn new(now: Instant) -> Self {
-        Occupancy { population: Population::new(now), held: HeldMemory::default() }
+        Occupancy { population: Population::new(now), held: BufferedMemory::default() }
     }
 }
 
@@ -69,7 +69,7 @@ impl Population {
 
 /// What waits, over all faces.
 #[derive(Default)]
-pub(in crate::plane) struct HeldMemory {
+pub(in crate::plane) struct BufferedMemory {
     /// What waits for peers to read.
     pub(in crate::plane) queued_bytes: usize,
     /// What incomplete packets take.

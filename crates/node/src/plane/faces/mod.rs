@@ -24,8 +24,8 @@ use crate::control::{
 };
 use crate::drop_reason::DropReason;
 use crate::face::{
-    Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Probation, StreamPort,
-    StreamTarget, Transport, TransportCounters, WebSocketPort,
+    Activity, BufferedBytes, DatagramPath, DatagramPort, Face, FaceTaps, PING_INTERVAL, Probation,
+    StreamPort, StreamTarget, Transport, TransportCounters, WebSocketPort,
 };
 use crate::origin::Origin;
 use crate::origin::scope_of;
@@ -267,7 +267,7 @@ impl DataPlane {
             state: new.state,
             activity: Activity { last_used: self.now, alarm: Instant::NEVER, touched: false },
             counters: TransportCounters::default(),
-            held: HeldBytes::default(),
+            held: BufferedBytes::default(),
             probation: Probation { origin: None, ends: Probation::FRAMES },
             tapping: FaceTaps { taps: Vec::new(), impaired: None },
         };

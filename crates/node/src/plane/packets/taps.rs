@@ -8,7 +8,7 @@ use engine::{FaceId, Transmit};
 use link::{Direction, FrameTap, TapVerdict};
 use packet::time::Instant;
 
-use crate::codec::{Codec, Frame, Inlet};
+use crate::codec::{Codec, Frame, PacketInput};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, Faces};
 use crate::plane::DataPlane;
@@ -177,8 +177,9 @@ impl DataPlane {
                     let Some(face) = self.faces.get_mut(&id) else { continue };
                     self.batch.touch(face);
                     self.batch.arrivals.face = id;
-                    let mut inlet = Inlet { engine: &mut self.engine, arrivals: &mut self.batch.arrivals };
-                    face.codec.receive(Frame { now: self.now, from: 0, bytes: &frame }, &mut inlet);
+                    let mut input =
+                        PacketInput { engine: &mut self.engine, arrivals: &mut self.batch.arrivals };
+                    face.codec.receive(Frame { now: self.now, from: 0, bytes: &frame }, &mut input);
                     self.hand_over();
                 }
             }

@@ -3,11 +3,11 @@
 
 use std::hint;
 
-use engine::Eviction;
+use engine::{CachedId, Eviction};
 
 use super::CacheNetworkError;
 use super::paths::{bit_of, words};
-use crate::arena::{Arena, CacheId, Id as _, ObjectId, SlotId};
+use crate::arena::{Arena, CacheId, Id as _, ObjectId};
 use crate::caches::cache::{Cache, Insertion};
 
 /// Objects times caches that there are tables for: four bytes each.
@@ -23,7 +23,7 @@ pub(super) struct Caches<E> {
     /// Words of that for an object.
     words: usize,
     /// For each object and each cache that has it, its slot there; nothing where slots are looked for.
-    slots: Vec<SlotId>,
+    slots: Vec<CachedId>,
 }
 
 impl<E: Eviction> Caches<E> {
@@ -38,8 +38,8 @@ impl<E: Eviction> Caches<E> {
         let caches = list.len();
         let places = objects.checked_mul(caches).filter(|places| *places <= MAX_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
-        let is_scanned = list.values().all(|cache| cache.capacity <= MAX_SCANNED);
-        let slots = vec![SlotId(0); if is_scanned { 0 } else { places }];
+        let is_scanned = list.iter().all(|cache| cache.capacity <= MAX_SCANNED);
+        let slots = vec![CachedId(0); if is_scanned { 0 } else { places }];
         Ok(Caches { list, holders: vec![0; objects * words], words, slots })
     }
 
@@ -71,11 +71,11 @@ impl<E: Eviction> Caches<E> {
         let slot = match known {
             Some(slot) => slot,
             None => {
-                let place = own.objects.values().position(|other| *other == object);
-                place.map_or(SlotId(0), SlotId::from_index)
+                let place = own.objects.iter().position(|other| *other == object);
+                place.map_or(CachedId(0), CachedId::from_index)
             }
         };
-        own.policy.touch(slot.0);
+        own.policy.touch(slot);
     }
 
     /// Takes a copy into a cache that has none.

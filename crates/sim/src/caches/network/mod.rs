@@ -22,19 +22,19 @@ pub use placement::CopyPlacement;
 
 use super::requests::{Requests, in_batches};
 use crate::arena::{Arena, CacheId, ObjectId, ReceiverId, SourceId};
-use crate::topology::Topology;
+use crate::topology::{Topology, TopologyNodeId};
 
 /// A network of caches: who has room, who asks, who has everything.
 #[derive(Clone, Debug)]
 pub struct CacheNetwork {
     /// Nodes and links; a link without a delay has none.
     pub topology: Topology,
-    /// How many objects each node's cache holds, by place; 0 for none.
-    pub capacities: Vec<u32>,
-    /// Places of nodes from which requests come, each as often.
-    pub receivers: Vec<usize>,
-    /// Places of nodes that have objects for good; each object is at one of them, drawn at random.
-    pub sources: Vec<usize>,
+    /// How many objects each node's cache holds; 0 for none.
+    pub capacities: Arena<TopologyNodeId, u32>,
+    /// Nodes from which requests come, each as often.
+    pub receivers: Vec<TopologyNodeId>,
+    /// Nodes that have objects for good; each object is at one of them, drawn at random.
+    pub sources: Vec<TopologyNodeId>,
     /// Where copies are left.
     pub placement: CopyPlacement,
     /// Who leaves a full cache.
@@ -53,10 +53,10 @@ pub enum CacheNetworkError {
     /// A receiver cannot reach a source.
     #[error("no path leads from node {from} to node {to}")]
     NoPath {
-        /// The place of the receiver.
-        from: usize,
-        /// The place of the source.
-        to: usize,
+        /// The receiver.
+        from: TopologyNodeId,
+        /// The source.
+        to: TopologyNodeId,
     },
     /// The tables would take too much memory.
     #[error("{objects} objects in {caches} caches are too many")]
@@ -75,8 +75,8 @@ pub struct CacheNetworkReport {
     pub requests: u64,
     /// Those that a cache answered.
     pub hits: u64,
-    /// Requests that each node's cache answered, by place.
-    pub hits_at: Vec<u64>,
+    /// Requests that each node's cache answered.
+    pub hits_at: Arena<TopologyNodeId, u64>,
     /// Links that requests crossed, one way.
     pub hops: u64,
     /// Links that they would have crossed without caches.
@@ -115,16 +115,16 @@ impl CacheNetwork {
     /// Sends requests for objects of a catalogue; the first `warm_up` are not counted.
     ///
     /// ```
-    /// use cairn_sim::topology::Topology;
+    /// use cairn_sim::topology::{Topology, TopologyNodeId};
     /// use cairn_sim::{CacheNetwork, CopyPlacement};
     /// use packet::random::{Random, Zipf};
     ///
     /// // Two routers between a receiver and a source.
     /// let network = CacheNetwork {
     ///     topology: Topology::chain(4),
-    ///     capacities: vec![0, 10, 10, 0],
-    ///     receivers: vec![0],
-    ///     sources: vec![3],
+    ///     capacities: vec![0, 10, 10, 0].into(),
+    ///     receivers: vec![TopologyNodeId(0)],
+    ///     sources: vec![TopologyNodeId(3)],
     ///     placement: CopyPlacement::default(),
     ///     eviction: engine::EvictionPolicy::Lru,
     /// };
@@ -165,7 +165,7 @@ impl CacheNetwork {
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
         let Requests { catalogue, warm_up, counted } = requests;
-        let capacities = paths.caches.values().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
+        let capacities = paths.caches.iter().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
         let caches = Caches::new(capacities, catalogue.objects(), start)?;
         // Where each object is for good.
         let sources = (0..catalogue.objects())
@@ -176,20 +176,20 @@ impl CacheNetwork {
             caches,
             sources,
             placement: self.placement,
-            answered: paths.caches.values().map(|_| 0).collect(),
+            answered: paths.caches.iter().map(|_| 0).collect(),
         };
         run.requests(catalogue, warm_up, random);
-        run.answered.values_mut().for_each(|count| *count = 0);
+        run.answered.iter_mut().for_each(|count| *count = 0);
         let sums = run.requests(catalogue, counted, random);
-        let mut hits_at = vec![0; self.topology.nodes.len()];
-        for (node, hits) in paths.caches.values().zip(run.answered.values()) {
+        let mut hits_at = Arena::filled(&self.topology.nodes, 0);
+        for (node, hits) in paths.caches.iter().zip(run.answered.iter()) {
             if let Some(place) = hits_at.get_mut(*node) {
                 *place = *hits;
             }
         }
         Ok(CacheNetworkReport {
             requests: counted,
-            hits: run.answered.values().sum(),
+            hits: run.answered.iter().sum(),
             hits_at,
             hops: sums.hops,
             hops_to_source: sums.hops_to_source,

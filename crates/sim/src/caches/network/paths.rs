@@ -6,6 +6,7 @@ use super::powers::Powers;
 use super::{CacheNetwork, CacheNetworkError};
 use crate::arena::{Arena, CacheId, Id as _, ReceiverId, SourceId};
 use crate::paths::{Graph, RouteSelection, Step};
+use crate::topology::{Topology, TopologyNodeId};
 
 /// A cache on a path.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ struct Listed {
 /// All of them.
 pub(super) struct CachePaths {
     /// The node of each cache.
-    pub(super) caches: Arena<CacheId, usize>,
+    pub(super) caches: Arena<CacheId, TopologyNodeId>,
     pub(super) room: Arena<CacheId, f64>,
     pub(super) centrality: Arena<CacheId, f64>,
     pub(super) receivers: usize,
@@ -67,8 +68,7 @@ impl CachePaths {
         if network.sources.is_empty() {
             return Err(CacheNetworkError::NoSources);
         }
-        let nodes = network.topology.nodes.len();
-        let mut graph = Graph::new(nodes);
+        let mut graph = Graph::new(network.topology.nodes.len());
         for (number, link) in network.topology.links.iter().enumerate() {
             let metric =
                 link.delay.map_or(0, |delay| delay.as_nanos()).saturating_mul(PER_NANO).saturating_add(1);
@@ -76,8 +76,8 @@ impl CachePaths {
                 graph.add(from, Step { to, by: number, metric });
             }
         }
-        let has_room = |node: &usize| network.capacities.get(*node).is_some_and(|room| *room > 0);
-        let caches: Vec<usize> = (0..nodes).filter(has_room).collect();
+        let has_room = |node: &TopologyNodeId| network.capacities.get(*node).is_some_and(|room| *room > 0);
+        let caches: Vec<TopologyNodeId> = network.topology.nodes.ids().filter(has_room).collect();
         let betweenness = network.topology.betweenness();
         let mut paths = CachePaths {
             room: caches.iter().map(|node| f64::from(network.capacities[*node])).collect(),
@@ -92,8 +92,8 @@ impl CachePaths {
             caches: caches.into_iter().collect(),
         };
         // Of each source the link by which each node reaches it.
-        let exits: Vec<Vec<Option<usize>>> =
-            network.sources.iter().map(|source| exits(&graph, *source, nodes)).collect();
+        let exits: Vec<Exits> =
+            network.sources.iter().map(|source| exits(&network.topology, &graph, *source)).collect();
         for &receiver in &network.receivers {
             for (&source, exits) in network.sources.iter().zip(&exits) {
                 paths.add(network, receiver, source, exits)?;
@@ -107,9 +107,9 @@ impl CachePaths {
     fn add(
         &mut self,
         network: &CacheNetwork,
-        receiver: usize,
-        source: usize,
-        exits: &[Option<usize>],
+        receiver: TopologyNodeId,
+        source: TopologyNodeId,
+        exits: &Exits,
     ) -> Result<(), CacheNetworkError> {
         let none = CacheNetworkError::NoPath { from: receiver, to: source };
         let begin = self.stops.len();
@@ -138,8 +138,8 @@ impl CachePaths {
         Ok(())
     }
 
-    fn cache_at(&self, node: usize) -> Option<CacheId> {
-        self.caches.as_slice().binary_search(&node).ok().map(CacheId::from_index)
+    fn cache_at(&self, node: TopologyNodeId) -> Option<CacheId> {
+        self.caches.binary_search(&node).ok().map(CacheId::from_index)
     }
 
     #[inline(always)]
@@ -173,8 +173,11 @@ pub(super) fn bit_of(cache: CacheId) -> CacheBit {
     CacheBit { word: cache.index() / 64, bit: 1 << (cache.0 % 64) }
 }
 
-fn exits(graph: &Graph<usize>, source: usize, nodes: usize) -> Vec<Option<usize>> {
-    let mut exits = vec![None; nodes];
+/// By which link of the topology each node reaches a source.
+type Exits = Arena<TopologyNodeId, Option<usize>>;
+
+fn exits(topology: &Topology, graph: &Graph<TopologyNodeId, usize>, source: TopologyNodeId) -> Exits {
+    let mut exits = Arena::filled(&topology.nodes, None);
     for route in graph.routes_to(&[source], RouteSelection::Shortest) {
         if let Some(exit) = exits.get_mut(route.from) {
             *exit = Some(route.by);

@@ -1,7 +1,7 @@
 use engine::{CachePlacement, CacheProbability};
 
 use super::*;
-use crate::topology::{TopologyLink, TopologyNode};
+use crate::topology::{TopologyLink, TopologyNode, TopologyNodeId};
 
 const EVERYWHERE: CopyPlacement = CopyPlacement::ByNode(CachePlacement::Everywhere);
 const LEAVE_COPY_DOWN: CopyPlacement = CopyPlacement::ByNode(CachePlacement::LeaveCopyDown);
@@ -16,10 +16,10 @@ fn line(rooms: &[u32], placement: CopyPlacement) -> CacheNetwork {
     let nodes = rooms.len() + 2;
     let mut topology = Topology::chain(nodes);
     topology.links.iter_mut().for_each(|link| link.delay = Some(Duration::from_millis(1)));
-    let mut capacities = vec![0; nodes];
-    capacities[1..=rooms.len()].copy_from_slice(rooms);
+    let capacities = [&[0][..], rooms, &[0]].concat().into();
+    let (receivers, sources) = (vec![TopologyNodeId(0)], vec![TopologyNodeId(nodes - 1)]);
     let eviction = EvictionPolicy::Lru;
-    CacheNetwork { topology, capacities, receivers: vec![0], sources: vec![nodes - 1], placement, eviction }
+    CacheNetwork { topology, capacities, receivers, sources, placement, eviction }
 }
 
 fn report(network: &CacheNetwork, objects: usize) -> CacheNetworkReport {
@@ -38,7 +38,11 @@ fn caches_with_room_for_all_answer_at_the_first_that_copies_are_left_in() {
     ] {
         let found = report(&line(&[50, 50, 50], placement), 50);
         assert_eq!(found.hits, found.requests, "{placement:?}");
-        assert!(found.hits_at[1] > found.requests * 99 / 100, "{placement:?}: {:?}", found.hits_at);
+        assert!(
+            found.hits_at[TopologyNodeId(1)] > found.requests * 99 / 100,
+            "{placement:?}: {:?}",
+            found.hits_at
+        );
         assert!((found.mean_hops() - 1.0).abs() < 0.02, "{placement:?}: {}", found.mean_hops());
         assert!((found.mean_round_trip() - 0.002).abs() < 1e-4);
     }
@@ -55,7 +59,7 @@ fn the_first_copy_is_left_where_the_placement_says() {
         let found = network.study(&catalogue, 1, 1, &mut Random::from_seed(1)).unwrap();
         let mut expected = [0; 5];
         expected[at] = 1;
-        assert_eq!(found.hits_at, expected, "{placement:?}");
+        assert_eq!(found.hits_at.as_slice(), expected, "{placement:?}");
         assert_eq!((found.hops, found.hops_to_source), (at as u64, 4));
     }
 }
@@ -79,8 +83,8 @@ fn one_cache_hits_as_often_as_the_study_of_one_says() {
 fn slow(network: &CacheNetwork, objects: usize, requests: u64) -> f64 {
     let catalogue = Zipf::new(objects, 0.8, 0.0).unwrap();
     let mut random = Random::from_seed(77);
-    let rooms: Vec<usize> =
-        network.capacities[1..network.capacities.len() - 1].iter().map(|r| *r as usize).collect();
+    let all = network.capacities.as_slice();
+    let rooms: Vec<usize> = all[1..all.len() - 1].iter().map(|room| *room as usize).collect();
     let mut caches: Vec<Vec<u32>> = vec![Vec::new(); rooms.len()];
     let mut hits = 0;
     for number in 0..requests * 2 {
@@ -163,13 +167,14 @@ fn what_cannot_be_studied_is_refused() {
     let nothing = CacheNetwork { sources: Vec::new(), ..good.clone() };
     assert_eq!(refused(&nothing, &catalogue), CacheNetworkError::NoSources);
     let mut apart = good.clone();
-    apart.topology.nodes.push(TopologyNode::default());
-    apart.sources = vec![3];
-    assert_eq!(refused(&apart, &catalogue), CacheNetworkError::NoPath { from: 0, to: 3 });
-    apart.topology.links.push(TopologyLink::between(2, 3));
+    let alone = apart.topology.nodes.push(TopologyNode::default());
+    apart.sources = vec![alone];
+    let from = TopologyNodeId(0);
+    assert_eq!(refused(&apart, &catalogue), CacheNetworkError::NoPath { from, to: alone });
+    apart.topology.links.push(TopologyLink::between(TopologyNodeId(2), alone));
     assert!(apart.study(&catalogue, 1, 1, &mut Random::from_seed(1)).is_ok());
     let many = Zipf::new(2_000_000, 0.8, 0.0).unwrap();
-    let large = CacheNetwork { capacities: vec![1; 1002], ..line(&[1; 1000], EVERYWHERE) };
+    let large = CacheNetwork { capacities: vec![1; 1002].into(), ..line(&[1; 1000], EVERYWHERE) };
     assert_eq!(refused(&large, &many), CacheNetworkError::TooLarge { objects: 2_000_000, caches: 1002 });
 }
 

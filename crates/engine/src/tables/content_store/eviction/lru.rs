@@ -1,7 +1,7 @@
 //! The least recently used leaves.
 
-use super::Eviction;
 use super::list::{List, Nodes};
+use super::{CacheKey, CachedId, Eviction};
 
 /// One list in order of last use.
 #[derive(Debug)]
@@ -18,26 +18,26 @@ impl Default for Lru {
 
 impl Eviction for Lru {
     #[inline]
-    fn insert(&mut self, id: u32, _key: u64) {
+    fn insert(&mut self, id: CachedId, _key: CacheKey) {
         self.list.push_newest(&mut self.nodes, id);
     }
 
     #[inline]
-    fn touch(&mut self, id: u32) {
+    fn touch(&mut self, id: CachedId) {
         if self.list.newest != id && self.nodes.list_of(id).is_some() {
             self.list.unlink(&mut self.nodes, id);
             self.list.push_newest(&mut self.nodes, id);
         }
     }
 
-    fn remove(&mut self, id: u32) {
+    fn remove(&mut self, id: CachedId) {
         if self.nodes.list_of(id).is_some() {
             self.list.unlink(&mut self.nodes, id);
         }
     }
 
     #[inline]
-    fn evict(&mut self) -> Option<u32> {
+    fn evict(&mut self) -> Option<CachedId> {
         let oldest = self.list.oldest()?;
         self.list.unlink(&mut self.nodes, oldest);
         Some(oldest)
@@ -51,17 +51,17 @@ impl Eviction for Lru {
         self.nodes.footprint_bytes()
     }
 
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(CachedId)) {
         self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
     #[inline]
-    fn prefetch_entry(&self, id: u32) {
+    fn prefetch_entry(&self, id: CachedId) {
         self.nodes.prefetch(id);
     }
 
     #[inline]
-    fn prefetch_around(&self, id: u32) {
+    fn prefetch_around(&self, id: CachedId) {
         self.nodes.prefetch_neighbours(id);
     }
 }

@@ -15,6 +15,7 @@ use std::str::FromStr;
 
 use packet::registry::{AddError, Named, Registry, UnknownWord};
 
+pub use crate::tables::entry_id::CachedId;
 pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
@@ -23,23 +24,28 @@ pub use sieve::Sieve;
 /// that was not would take as long as there are entries.
 const MAX_SPARED: u32 = 256;
 
-/// Decides who leaves. Numbers are small and may be reused after their entry has left.
+/// What an entry of a cache holds, whenever it comes: where it comes again, perhaps under another number, the
+/// key is the same. Spread over all its bits, as hashes of names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CacheKey(pub u64);
+
+/// Decides who leaves.
 ///
 /// The last four methods exist for speed alone and change no decision: they are called ahead, so that a
 /// policy over millions of entries can fetch the memory that it will touch; [`batch`](crate::batch) explains
 /// when. A policy that leaves them out does the same, only slower.
 pub trait Eviction: fmt::Debug + Send {
-    /// Entry `id` has come. `key` identifies what it holds across its comings and goings.
-    fn insert(&mut self, id: u32, key: u64);
+    /// Entry `id` has come, which holds what has this key.
+    fn insert(&mut self, id: CachedId, key: CacheKey);
 
     /// Entry `id` was asked for and found.
-    fn touch(&mut self, id: u32);
+    fn touch(&mut self, id: CachedId);
 
     /// Entry `id` leaves for a reason of its own.
-    fn remove(&mut self, id: u32);
+    fn remove(&mut self, id: CachedId);
 
     /// Chooses who leaves for lack of room, and forgets it; `None` if there is nobody.
-    fn evict(&mut self) -> Option<u32>;
+    fn evict(&mut self) -> Option<CachedId>;
 
     /// Entries present.
     fn len(&self) -> usize;
@@ -54,41 +60,41 @@ pub trait Eviction: fmt::Debug + Send {
 
     /// Shows `see` up to `count` entries that are likely to leave next, without deciding. What they hold is
     /// then fetched ahead.
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(CachedId)) {
         let _ = (count, see);
     }
 
     /// An entry with this key will come or leave soon.
-    fn prefetch(&self, key: u64) {
+    fn prefetch(&self, key: CacheKey) {
         let _ = key;
     }
 
     /// Entry `id` will be asked for soon.
-    fn prefetch_entry(&self, id: u32) {
+    fn prefetch_entry(&self, id: CachedId) {
         let _ = id;
     }
 
     /// The same of an entry that was hinted at before, now for what moves when it is asked for. Only studies
     /// of eviction alone have the time to ask for that.
-    fn prefetch_around(&self, id: u32) {
+    fn prefetch_around(&self, id: CachedId) {
         let _ = id;
     }
 }
 
 impl Eviction for Box<dyn Eviction> {
-    fn insert(&mut self, id: u32, key: u64) {
+    fn insert(&mut self, id: CachedId, key: CacheKey) {
         (**self).insert(id, key);
     }
 
-    fn touch(&mut self, id: u32) {
+    fn touch(&mut self, id: CachedId) {
         (**self).touch(id);
     }
 
-    fn remove(&mut self, id: u32) {
+    fn remove(&mut self, id: CachedId) {
         (**self).remove(id);
     }
 
-    fn evict(&mut self) -> Option<u32> {
+    fn evict(&mut self) -> Option<CachedId> {
         (**self).evict()
     }
 
@@ -100,19 +106,19 @@ impl Eviction for Box<dyn Eviction> {
         (**self).footprint_bytes()
     }
 
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(CachedId)) {
         (**self).likely_victims(count, see);
     }
 
-    fn prefetch(&self, key: u64) {
+    fn prefetch(&self, key: CacheKey) {
         (**self).prefetch(key);
     }
 
-    fn prefetch_entry(&self, id: u32) {
+    fn prefetch_entry(&self, id: CachedId) {
         (**self).prefetch_entry(id);
     }
 
-    fn prefetch_around(&self, id: u32) {
+    fn prefetch_around(&self, id: CachedId) {
         (**self).prefetch_around(id);
     }
 }

@@ -3,7 +3,12 @@
 
 use std::collections::VecDeque;
 
+use super::CachedId;
 use crate::tables::chunked::ChunkedVec;
+
+/// What is remembered of the key of what an entry holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fingerprint(pub(super) u32);
 
 /// A node for every entry number that was ever used. Each is in at most one queue.
 #[derive(Debug, Default)]
@@ -14,7 +19,7 @@ pub(super) struct Nodes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// What the entry holds.
-    key: u32,
+    key: Fingerprint,
     /// Its place in its queue: the same number stands in a queue more than once if its entry left from the
     /// middle.
     place: u32,
@@ -24,7 +29,7 @@ pub(super) struct Node {
 }
 
 const OFF: u8 = u8::MAX;
-const UNUSED: Node = Node { key: 0, place: 0, mark: 0, queue: OFF };
+const UNUSED: Node = Node { key: Fingerprint(0), place: 0, mark: 0, queue: OFF };
 
 /// So far ahead nodes are fetched.
 const AHEAD: usize = 6;
@@ -35,9 +40,9 @@ const VACANT: usize = 64;
 /// An entry that was taken out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Oldest {
-    pub(super) id: u32,
+    pub(super) id: CachedId,
     /// What it holds.
-    pub(super) key: u32,
+    pub(super) key: Fingerprint,
     /// How often it was asked for.
     pub(super) mark: u8,
 }
@@ -45,7 +50,7 @@ pub(super) struct Oldest {
 /// One queue.
 #[derive(Debug)]
 pub(super) struct Queue {
-    ids: VecDeque<u32>,
+    ids: VecDeque<CachedId>,
     /// The place of the first of `ids`; that of the next is one more.
     first: u32,
     len: usize,
@@ -63,9 +68,9 @@ impl Queue {
 
     /// Puts `id`, which is in no queue, at the end.
     #[inline]
-    pub(super) fn push(&mut self, nodes: &mut Nodes, id: u32, key: u32, mark: u8) {
+    pub(super) fn push(&mut self, nodes: &mut Nodes, id: CachedId, key: Fingerprint, mark: u8) {
         let node = Node { key, place: self.place(self.ids.len()), mark, queue: self.number };
-        match nodes.nodes.get_mut(id) {
+        match nodes.get_mut(id) {
             Some(place) => *place = node,
             None => nodes.add(id, node),
         }
@@ -82,7 +87,7 @@ impl Queue {
             if let Some(&ahead) = self.ids.get(AHEAD) {
                 nodes.prefetch(ahead);
             }
-            let Some(node) = nodes.nodes.get_mut(id) else { continue };
+            let Some(node) = nodes.get_mut(id) else { continue };
             if node.queue == self.number && node.place == place {
                 node.queue = OFF;
                 self.len -= 1;
@@ -93,8 +98,8 @@ impl Queue {
     }
 
     /// Takes `id` out; it must be in this queue.
-    pub(super) fn remove(&mut self, nodes: &mut Nodes, id: u32) {
-        let Some(node) = nodes.nodes.get_mut(id) else { return };
+    pub(super) fn remove(&mut self, nodes: &mut Nodes, id: CachedId) {
+        let Some(node) = nodes.get_mut(id) else { return };
         debug_assert_eq!(node.queue, self.number);
         node.queue = OFF;
         self.len -= 1;
@@ -104,21 +109,21 @@ impl Queue {
     }
 
     /// All entries, the oldest first.
-    pub(super) fn oldest_first<'q>(&'q self, nodes: &'q Nodes) -> impl Iterator<Item = u32> + use<'q> {
-        let present = |&(at, &id): &(usize, &u32)| self.holds(nodes, at, id);
+    pub(super) fn oldest_first<'q>(&'q self, nodes: &'q Nodes) -> impl Iterator<Item = CachedId> + use<'q> {
+        let present = |&(at, &id): &(usize, &CachedId)| self.holds(nodes, at, id);
         self.ids.iter().enumerate().filter(present).map(|(_, &id)| id)
     }
 
     pub(super) fn footprint_bytes(&self) -> usize {
-        self.ids.capacity() * size_of::<u32>()
+        self.ids.capacity() * size_of::<CachedId>()
     }
 
     fn place(&self, at: usize) -> u32 {
         self.first.wrapping_add(at as u32)
     }
 
-    fn holds(&self, nodes: &Nodes, at: usize, id: u32) -> bool {
-        nodes.nodes.get(id).is_some_and(|node| node.queue == self.number && node.place == self.place(at))
+    fn holds(&self, nodes: &Nodes, at: usize, id: CachedId) -> bool {
+        nodes.get(id).is_some_and(|node| node.queue == self.number && node.place == self.place(at))
     }
 
     /// Lets those that are there close up.
@@ -128,7 +133,7 @@ impl Queue {
         for at in 0..self.ids.len() {
             let id = self.ids[at];
             if self.holds(nodes, at, id) {
-                if let Some(node) = nodes.nodes.get_mut(id) {
+                if let Some(node) = nodes.get_mut(id) {
                     node.place = self.place(kept);
                 }
                 self.ids[kept] = id;
@@ -140,19 +145,24 @@ impl Queue {
 }
 
 impl Nodes {
+    #[inline(always)]
+    fn get(&self, id: CachedId) -> Option<&Node> {
+        self.nodes.get(id.0)
+    }
+
     #[inline]
-    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Node> {
-        self.nodes.get_mut(id)
+    pub(super) fn get_mut(&mut self, id: CachedId) -> Option<&mut Node> {
+        self.nodes.get_mut(id.0)
     }
 
     /// The number of the queue that `id` is in, if any.
-    pub(super) fn queue_of(&self, id: u32) -> Option<u8> {
-        self.nodes.get(id).map(|node| node.queue).filter(|&queue| queue != OFF)
+    pub(super) fn queue_of(&self, id: CachedId) -> Option<u8> {
+        self.get(id).map(|node| node.queue).filter(|&queue| queue != OFF)
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, id: u32) {
-        self.nodes.prefetch(id);
+    pub(super) fn prefetch(&self, id: CachedId) {
+        self.nodes.prefetch(id.0);
     }
 
     pub(super) fn footprint_bytes(&self) -> usize {
@@ -161,8 +171,8 @@ impl Nodes {
 
     /// Makes places up to that of `id`.
     #[cold]
-    fn add(&mut self, id: u32, node: Node) {
-        while self.nodes.len() < id {
+    fn add(&mut self, id: CachedId, node: Node) {
+        while self.nodes.len() < id.0 {
             self.nodes.push(UNUSED);
         }
         self.nodes.push(node);
@@ -179,11 +189,11 @@ mod tests {
         let mut random = Random::from_seed(5);
         let mut nodes = Nodes::default();
         let mut queues = [Queue::new(0), Queue::new(1)];
-        let mut models: [VecDeque<(u32, u32)>; 2] = Default::default();
+        let mut models: [VecDeque<(CachedId, Fingerprint)>; 2] = Default::default();
         // Places count over the end of their type.
         queues[0].first = u32::MAX - 100;
         for step in 0..100_000 {
-            let (which, id) = (random.below(2) as usize, random.below(500) as u32);
+            let (which, id) = (random.below(2) as usize, CachedId(random.below(500) as u32));
             let (queue, model) = (&mut queues[which], &mut models[which]);
             // Now long, now short.
             match random.below(if step / 10_000 % 2 == 0 { 3 } else { 6 }) {
@@ -197,14 +207,14 @@ mod tests {
                     model.retain(|&(other, _)| other != id);
                 }
                 _ if nodes.queue_of(id).is_none() => {
-                    queue.push(&mut nodes, id, step, 0);
-                    model.push_back((id, step));
+                    queue.push(&mut nodes, id, Fingerprint(step), 0);
+                    model.push_back((id, Fingerprint(step)));
                 }
                 _ => {}
             }
             assert_eq!(queue.len(), model.len());
             if step % 100 == 0 {
-                let expected: Vec<u32> = model.iter().map(|&(id, _)| id).collect();
+                let expected: Vec<CachedId> = model.iter().map(|&(id, _)| id).collect();
                 assert_eq!(queue.oldest_first(&nodes).collect::<Vec<_>>(), expected);
             }
         }

@@ -1,8 +1,8 @@
 //! Three first-in-first-out queues: a small one that everything enters, a main one for what proved useful
 //! there, and a ghost that remembers what left the small one lately, without its content.
 
-use super::queue::{Nodes, Oldest, Queue};
-use super::{Eviction, MAX_SPARED};
+use super::queue::{Fingerprint, Nodes, Oldest, Queue};
+use super::{CacheKey, CachedId, Eviction, MAX_SPARED};
 use crate::batch::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
@@ -27,20 +27,20 @@ impl Default for S3Fifo {
 
 impl Eviction for S3Fifo {
     #[inline]
-    fn insert(&mut self, id: u32, key: u64) {
+    fn insert(&mut self, id: CachedId, key: CacheKey) {
         let key = fingerprint(key);
         let queue = if self.ghost.take(key) { &mut self.main } else { &mut self.small };
         queue.push(&mut self.nodes, id, key, 0);
     }
 
     #[inline]
-    fn touch(&mut self, id: u32) {
+    fn touch(&mut self, id: CachedId) {
         if let Some(node) = self.nodes.get_mut(id) {
             node.mark = (node.mark + 1).min(MAX_MARK);
         }
     }
 
-    fn remove(&mut self, id: u32) {
+    fn remove(&mut self, id: CachedId) {
         match self.nodes.queue_of(id) {
             Some(0) => self.small.remove(&mut self.nodes, id),
             Some(_) => self.main.remove(&mut self.nodes, id),
@@ -49,7 +49,7 @@ impl Eviction for S3Fifo {
     }
 
     #[inline]
-    fn evict(&mut self) -> Option<u32> {
+    fn evict(&mut self) -> Option<CachedId> {
         for spared in 0.. {
             let may_spare = spared < MAX_SPARED;
             let small_is_due = self.small.len() * SMALL_SHARE >= self.len() || self.main.len() == 0;
@@ -81,19 +81,19 @@ impl Eviction for S3Fifo {
         self.nodes.footprint_bytes() + queues + self.ghost.sets.len() * size_of::<Set>()
     }
 
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(CachedId)) {
         let small_is_due = self.small.len() * SMALL_SHARE >= self.len() && self.small.len() > 0;
         let queue = if small_is_due || self.main.len() == 0 { &self.small } else { &self.main };
         queue.oldest_first(&self.nodes).take(count).for_each(see);
     }
 
     #[inline]
-    fn prefetch(&self, key: u64) {
+    fn prefetch(&self, key: CacheKey) {
         self.ghost.prefetch(fingerprint(key));
     }
 
     #[inline]
-    fn prefetch_entry(&self, id: u32) {
+    fn prefetch_entry(&self, id: CachedId) {
         self.nodes.prefetch(id);
     }
 }
@@ -112,7 +112,7 @@ const WAYS: usize = 4;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 struct Set {
-    fingerprints: [u32; WAYS],
+    fingerprints: [Fingerprint; WAYS],
     /// The numbers of their insertions; number 0 is an empty place.
     numbers: [u32; WAYS],
 }
@@ -120,7 +120,7 @@ struct Set {
 impl Set {
     /// The place of a fingerprint that is remembered.
     #[inline(always)]
-    fn place_of(&self, fingerprint: u32) -> Option<usize> {
+    fn place_of(&self, fingerprint: Fingerprint) -> Option<usize> {
         (0..WAYS).find(|&way| self.fingerprints[way] == fingerprint && self.numbers[way] != 0)
     }
 
@@ -137,7 +137,7 @@ impl Set {
     }
 
     #[inline(always)]
-    fn put(&mut self, way: usize, fingerprint: u32, number: u32) {
+    fn put(&mut self, way: usize, fingerprint: Fingerprint, number: u32) {
         self.fingerprints[way] = fingerprint;
         self.numbers[way] = number;
     }
@@ -145,7 +145,7 @@ impl Set {
 
 impl Ghost {
     #[inline]
-    fn insert(&mut self, fingerprint: u32, capacity: usize) {
+    fn insert(&mut self, fingerprint: Fingerprint, capacity: usize) {
         self.capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         if capacity == 0 {
             return;
@@ -162,30 +162,30 @@ impl Ghost {
 
     /// Forgets a key; true if it was remembered.
     #[inline]
-    fn take(&mut self, fingerprint: u32) -> bool {
+    fn take(&mut self, fingerprint: Fingerprint) -> bool {
         let (insertions, capacity) = (self.insertions, self.capacity);
         let Some(set) = self.set(fingerprint) else { return false };
         let Some(way) = set.place_of(fingerprint) else { return false };
         let recent = insertions.wrapping_sub(set.numbers[way]) < capacity;
-        set.put(way, 0, 0);
+        set.put(way, Fingerprint::default(), 0);
         recent
     }
 
     #[inline]
-    fn prefetch(&self, fingerprint: u32) {
+    fn prefetch(&self, fingerprint: Fingerprint) {
         if let Some(set) = self.sets.get(self.place(fingerprint)) {
             prefetch(set);
         }
     }
 
     #[inline(always)]
-    fn place(&self, fingerprint: u32) -> usize {
-        fingerprint as usize & self.sets.len().wrapping_sub(1)
+    fn place(&self, fingerprint: Fingerprint) -> usize {
+        fingerprint.0 as usize & self.sets.len().wrapping_sub(1)
     }
 
     /// `None` before anything was put in.
     #[inline(always)]
-    fn set(&mut self, fingerprint: u32) -> Option<&mut Set> {
+    fn set(&mut self, fingerprint: Fingerprint) -> Option<&mut Set> {
         let place = self.place(fingerprint);
         self.sets.get_mut(place)
     }
@@ -205,6 +205,6 @@ impl Ghost {
     }
 }
 
-fn fingerprint(key: u64) -> u32 {
-    (key ^ (key >> 32)) as u32
+fn fingerprint(CacheKey(key): CacheKey) -> Fingerprint {
+    Fingerprint((key ^ (key >> 32)) as u32)
 }

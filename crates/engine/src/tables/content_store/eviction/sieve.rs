@@ -2,14 +2,14 @@
 //! takes the first that was not. Being asked for only sets a mark: nothing moves.
 
 use super::list::{List, NONE, Nodes};
-use super::{Eviction, MAX_SPARED};
+use super::{CacheKey, CachedId, Eviction, MAX_SPARED};
 
 /// One list in order of arrival, and the hand.
 #[derive(Debug)]
 pub struct Sieve {
     nodes: Nodes,
     list: List,
-    hand: u32,
+    hand: CachedId,
 }
 
 impl Default for Sieve {
@@ -20,16 +20,16 @@ impl Default for Sieve {
 
 impl Eviction for Sieve {
     #[inline]
-    fn insert(&mut self, id: u32, _key: u64) {
+    fn insert(&mut self, id: CachedId, _key: CacheKey) {
         self.list.push_newest(&mut self.nodes, id);
     }
 
     #[inline]
-    fn touch(&mut self, id: u32) {
+    fn touch(&mut self, id: CachedId) {
         self.nodes.set_mark(id, 1);
     }
 
-    fn remove(&mut self, id: u32) {
+    fn remove(&mut self, id: CachedId) {
         if self.nodes.list_of(id).is_none() {
             return;
         }
@@ -40,7 +40,7 @@ impl Eviction for Sieve {
     }
 
     #[inline]
-    fn evict(&mut self) -> Option<u32> {
+    fn evict(&mut self) -> Option<CachedId> {
         let mut candidate = match self.hand {
             NONE => self.list.oldest()?,
             hand => hand,
@@ -70,14 +70,14 @@ impl Eviction for Sieve {
         self.nodes.footprint_bytes()
     }
 
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(CachedId)) {
         let from_hand = self.nodes.walk_newer(self.hand);
         let from_oldest = self.list.walk_from_oldest(&self.nodes);
         from_hand.chain(from_oldest).take(count.min(self.list.len)).for_each(see);
     }
 
     #[inline]
-    fn prefetch_entry(&self, id: u32) {
+    fn prefetch_entry(&self, id: CachedId) {
         self.nodes.prefetch(id);
     }
 }

@@ -2,13 +2,13 @@
 
 use super::findings::mean_of;
 use super::{Experiment, Job, Variant};
+use crate::study::clock::SIMILAR;
 use crate::study::clock::scenario::{Outcome, Routers};
 use crate::study::report::{Report, StudyCell, StudyTable};
 use crate::study::statement::Verdict;
 
-/// What is at least so much of the link, in all and with shares so similar (Jain), has no problem.
+/// What is at least so much of the link, in all and with similar shares, has no problem.
 const OF_THE_LINK: f64 = 0.9;
-const SIMILAR: f64 = 0.98;
 
 /// What a kind of methods brings at worst.
 #[derive(Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test};
 use crate::stats::Sample;
+use crate::study::clock::SIMILAR;
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
 use crate::study::statement::Verdict;
@@ -17,8 +18,6 @@ const AS_GOOD: f64 = 0.99;
 const NEARLY: f64 = 0.95;
 /// What helps brings so much more at least.
 const HELPS: f64 = 1.05;
-/// Shares are similar from this index of Jain's on.
-const SIMILAR: f64 = 0.98;
 
 const TICKS_MS: [f64; 3] = [1.0, 5.0, 10.0];
 const DEPTHS: [u32; 3] = [50, 100, 500];

@@ -14,7 +14,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// Where packets go that were read from frames.
-pub(crate) struct Inlet<'a> {
+pub(crate) struct PacketInput<'a> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) arrivals: &'a mut Arrivals,
 }

@@ -62,14 +62,14 @@ impl<S: Source> Source for Noted<S> {
 }
 
 /// An object of CCNx on its way to a repository.
-pub(in crate::commands) struct CcnxHandover<'a> {
+pub(in crate::commands) struct CcnxInsertion<'a> {
     /// The object with its version.
     pub(in crate::commands) object: Name,
     pub(in crate::commands) last_segment: u64,
     pub(in crate::commands) interrupt: &'a Interrupt,
 }
 
-impl CcnxHandover<'_> {
+impl CcnxInsertion<'_> {
     /// Waits until the object, which `source` has, is stored; gives how many packets are.
     pub(in crate::commands) fn run(
         &self,

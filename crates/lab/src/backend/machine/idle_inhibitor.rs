@@ -38,15 +38,15 @@ pub fn keep_awake() -> io::Result<()> {
 
 /// The process that keeps processors awake.
 #[derive(Debug)]
-pub(crate) struct Awake(Child);
+pub(crate) struct IdleInhibitor(Child);
 
-impl Awake {
+impl IdleInhibitor {
     /// Starts it; nothing where the system has no group for it.
     pub(crate) fn start(controllers: &Controllers, owner: Owner, program: &Path) -> io::Result<Option<Self>> {
         let Some(group) = controllers.idle_group(owner)? else { return Ok(None) };
         let mut command = Command::new(program);
         command.args(["lab", "internal", "keep-awake"]).stdin(Stdio::piped()).stdout(Stdio::null());
-        let mut awake = Awake(command.spawn()?);
+        let mut awake = IdleInhibitor(command.spawn()?);
         group.add(awake.0.id())?;
         if let Some(input) = &mut awake.0.stdin {
             writeln!(input)?;
@@ -55,7 +55,7 @@ impl Awake {
     }
 }
 
-impl Drop for Awake {
+impl Drop for IdleInhibitor {
     fn drop(&mut self) {
         // It may have ended, and then there is nothing to end.
         let _ = self.0.kill();

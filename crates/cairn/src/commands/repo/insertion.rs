@@ -23,7 +23,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_UNANSWERED: u32 = 20;
 
 /// An object on its way to a repository.
-pub(in crate::commands) struct Handover<'a> {
+pub(in crate::commands) struct Insertion<'a> {
     /// The repository's name.
     pub(in crate::commands) repository: &'a Name,
     /// A prefix that is registered.
@@ -35,7 +35,7 @@ pub(in crate::commands) struct Handover<'a> {
     pub(in crate::commands) signer: Signer,
 }
 
-impl Handover<'_> {
+impl Insertion<'_> {
     /// Waits until the object is stored there, which the client serves meanwhile; gives how many packets are.
     pub(in crate::commands) fn run(
         &self,

@@ -219,6 +219,7 @@ fn write_registrations(text: &mut String, setup: &Setup<'_>) -> Result<(), Drive
     let mut certificates = Vec::new();
     if !lists.is_empty() {
         let names: BTreeSet<_> = lists.iter().map(|prefix| crate::keys::list_name(prefix)).collect();
+        let names: Vec<_> = names.into_iter().collect();
         let _ = writeln!(text, "revocations_from = {names:?}\nrevocations_every_secs = 1");
         let authorities: BTreeSet<_> =
             lists.iter().map(|prefix| crate::keys::list_authority(prefix)).collect();

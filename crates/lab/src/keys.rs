@@ -105,6 +105,20 @@ pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, Identi
     Ok(Revocation::issue(&certificate, &signer, UnixTime::from_secs(0), reason)?)
 }
 
+/// Who signs the list in which the owner of a prefix revokes its keys: the identity above it.
+pub(crate) fn list_authority(prefix: &str) -> &str {
+    let prefix = prefix.trim_end_matches('/');
+    match prefix.rsplit_once('/') {
+        Some((above, _)) if !above.is_empty() => above,
+        _ => "/",
+    }
+}
+
+/// What that list is called.
+pub(crate) fn list_name(prefix: &str) -> String {
+    format!("{}/REVOKED", list_authority(prefix).trim_end_matches('/'))
+}
+
 fn certificate_of(
     seed: u64,
     role: KeyRole,
@@ -122,4 +136,22 @@ fn key_name(role: KeyRole, identity: &str) -> Result<Name, IdentityKeyError> {
     let id = if role == KeyRole::Earlier { 0 } else { 1 };
     let name = format!("{identity}/KEY/{id}");
     name.parse().map_err(|source| IdentityKeyError::Name { name, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_lies_beside_the_prefix_and_is_signed_by_whoever_is_above_both() {
+        for (prefix, authority, list) in [
+            ("/net/files", "/net", "/net/REVOKED"),
+            ("/net/files/", "/net", "/net/REVOKED"),
+            ("/files", "/", "/REVOKED"),
+        ] {
+            assert_eq!((list_authority(prefix), list_name(prefix).as_str()), (authority, list));
+            let above = certificate(7, authority).unwrap();
+            assert!(above.identity().is_prefix_of(list.parse::<Name>().unwrap().as_ref()));
+        }
+    }
 }

@@ -132,3 +132,16 @@ fn shares_with_other_seeds_are_not_put_together() {
     let why = merge(&[parts[0].clone(), parts[0].clone()], &place.join("twice")).unwrap_err().to_string();
     assert!(why.contains("in another run, too"), "{why}");
 }
+
+#[test]
+fn shares_of_some_of_the_cases_are_a_whole_run_of_these() {
+    for only in [None, Some("delay 1".to_owned())] {
+        let place = TestFolder::new("shards-of-some");
+        let runs = both(&place, &experiment(JUDGED), |options| {
+            (options.controls, options.only) = (only.is_some(), only.clone());
+        });
+        assert!(runs.iter().all(|run| run.record().unwrap().complete), "{only:?}");
+        let [whole, merged] = runs.map(|run| run.record().unwrap().cases);
+        assert_eq!(whole, merged);
+    }
+}

@@ -50,7 +50,8 @@
 //! - [`ndnld`]: links of NDNLP v1 for ndnld's clients, of the node or beside another forwarder.
 //! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face. Any
 //!   [`InnerFace`] also serves a source of Data, by the loop that a client's connection serves one with.
-//! - `control_service`, `verification`: two of these, for management and for a sample of what is cached.
+//! - `control_service`, `verification`, `revocation_service`: three of these, for management, for a sample of
+//!   what is cached, and for lists of revoked keys.
 //!   `time_budget`: how much of a thread's time goes into what strangers ask for.
 //! - `repository`: persistent stores behind the content store, on threads of their own. `ccnr`: the protocol
 //!   by which clients of CCNx reach one.
@@ -81,6 +82,7 @@ mod origin;
 mod plane;
 mod remote_control;
 mod repository;
+mod revocation_service;
 mod settings;
 mod socket_path;
 mod start;

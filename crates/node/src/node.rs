@@ -22,6 +22,7 @@ use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Listener, tables};
 use crate::remote_control::RemoteControl;
 use crate::repository::Repositories;
+use crate::revocation_service::RevocationService;
 use crate::start::{self, CheckedConfig};
 use crate::start_error::StartError;
 use crate::sys::threads::{self, EndNotifier};
@@ -38,6 +39,8 @@ pub struct Node {
     captures: Option<CaptureServer>,
     ccnd: Option<ServiceThread>,
     verification: Option<ServiceThread>,
+    /// What fetches lists of revoked keys.
+    revocations: Option<ServiceThread>,
     /// What clients of CCNx reach repositories by.
     ccnrs: Vec<ServiceThread>,
     repositories: Repositories,
@@ -98,6 +101,7 @@ impl Node {
             captures: None,
             ccnd: None,
             verification: None,
+            revocations: None,
             ccnrs: Vec::new(),
             repositories: Repositories::default(),
             ended: Mutex::new(Some(ended)),
@@ -150,6 +154,7 @@ impl Node {
         self.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &self.remote)?;
         self.ccnrs = ccnr::serve(&self.repositories, &config.ccnx, clock, &self.remote)?;
         self.verification = VerificationService::start_if_enabled(config, clock, &self.remote)?;
+        self.revocations = RevocationService::start_if_enabled(config, clock, &self.remote)?;
         Ok(())
     }
 
@@ -245,6 +250,7 @@ impl Node {
         self.wait();
         self.ccnd = None;
         self.verification = None;
+        self.revocations = None;
         self.ccnrs.clear();
         self.repositories.stop();
     }

@@ -1,7 +1,7 @@
 //! What files hold that say whom to trust: certificates and records of revoked keys, as base64, PEM or plain
 //! packets, one behind the other. Reading them from a disk is up to who asks.
 
-use packet::{Buffer, Data, DecodeError};
+use packet::{Buffer, Data, DecodeError, NameRef};
 use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError};
@@ -64,6 +64,33 @@ pub fn add_revocations(file: &[u8], records: &mut Revocations) -> Result<(), Rev
         records.add(Revocation::new(Data::decode_ndn(Buffer::from(packet))?)?);
     }
     if records.refused() > 0 { Err(RevocationFileError::Full) } else { Ok(()) }
+}
+
+/// Adds the records of a list that somebody publishes under a name, without its version: those about names
+/// beside that of the list and below, for a list of `/lab` speaks of nobody else's keys. Gives the number of
+/// records that were not known. Others, and those for which there is no room, are left out.
+///
+/// # Errors
+/// There is something else in it.
+pub fn add_published_revocations(
+    list: &[u8],
+    published_as: NameRef<'_>,
+    records: &mut Revocations,
+) -> Result<usize, RevocationFileError> {
+    let authority = published_as.prefix(published_as.component_count().saturating_sub(1));
+    let mut added = 0;
+    for packet in packets_in(list)? {
+        let record = Revocation::new(Data::decode_ndn(Buffer::from(packet))?)?;
+        if authority.is_prefix_of(record.certificate().as_ref()) && records.add(record) {
+            added += 1;
+        }
+    }
+    Ok(added)
+}
+
+/// A file with these records: plain packets.
+pub fn revocations_to_file(records: &Revocations) -> Vec<u8> {
+    records.iter().flat_map(|record| record.data().wire().iter().copied()).collect()
 }
 
 #[cfg(test)]

@@ -226,6 +226,18 @@ impl Revocations {
         true
     }
 
+    /// All of them, in the order of the keys' names.
+    pub fn iter(&self) -> impl Iterator<Item = &Revocation> {
+        self.by_key.values().flatten()
+    }
+
+    /// Whether this very record is among them.
+    pub fn contains(&self, record: &Revocation) -> bool {
+        let key = names::key_of(record.certificate.as_ref());
+        let known = key.and_then(|key| self.by_key.get(&key.to_name()));
+        known.is_some_and(|known| known.iter().any(|other| other.data.wire() == record.data.wire()))
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.count

@@ -6,6 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
+use cairn_trust::files::{add_published_revocations, add_revocations, revocations_to_file};
 use cairn_trust::policy::Policy;
 use cairn_trust::revocation::RevocationError;
 use cairn_trust::validator::{Subject, ValidationError};
@@ -158,4 +159,22 @@ fn the_time_in_a_record_decides_nothing_whatever_the_clocks_say() {
         let record = Revocation::issue(&lab.certificate, &lab.signer(), time, reason).unwrap();
         assert!(records([record]).find(&lab.certificate, None).is_some());
     }
+}
+
+#[test]
+fn a_published_list_speaks_of_keys_below_its_own_name_alone_and_of_each_record_once() {
+    let (lab, hub) = (Party::anchor("/lab/KEY/1"), Party::anchor("/hub/KEY/1"));
+    let alice = lab.issue("/lab/alice/KEY/7", ALWAYS);
+    let list = records([revokes(&alice, &alice.certificate), revokes(&hub, &hub.certificate)]);
+    let bytes = revocations_to_file(&list);
+    let mut known = Revocations::default();
+    let published_as = name("/lab/REVOKED");
+    assert_eq!(add_published_revocations(&bytes, published_as.as_ref(), &mut known).unwrap(), 1);
+    assert_eq!(add_published_revocations(&bytes, published_as.as_ref(), &mut known).unwrap(), 0);
+    assert!(known.find(&alice.certificate, None).is_some());
+    assert!(known.find(&hub.certificate, None).is_none(), "that is not for /lab to say");
+    let mut again = Revocations::default();
+    add_revocations(&revocations_to_file(&known), &mut again).unwrap();
+    assert!(again.count() == 1 && known.iter().all(|record| again.contains(record)));
+    assert!(add_published_revocations(b"no list", published_as.as_ref(), &mut known).is_err());
 }

@@ -1,5 +1,8 @@
 //! `cairn cert`: certificates, asked for, issued, shown, published.
 
+mod published;
+mod renew;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,6 +19,8 @@ use trust::text;
 use trust::validator::{CertificateFetchError, Subject};
 use trust::{Certificate, Policy, Revocation, RevocationReason, Signer, Validator, ValidatorLimits};
 
+use self::published::{FetchArguments, PublishArguments};
+use self::renew::{IssueRenewalsArguments, RenewArguments};
 use super::key::valid_for;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -41,6 +46,11 @@ Examples:
   cairn cert revoke alice.cert -o alice.revoked            Alice's key was stolen
   cairn cert revoke alice.cert --by /lab -o alice.revoked  the lab takes its certificate back
   cairn cert serve /lab /lab/alice                         publish them, so that they can be fetched
+  cairn cert publish-revocations revoked --by /lab         everybody who fetches /lab/REVOKED knows
+  cairn cert fetch-revocations /lab/REVOKED --anchor root.cert -o revoked
+  cairn cert renew                                         all that end soon
+  cairn cert renew /lab/alice --anchor root.cert           by her issuer, who is elsewhere and runs:
+  cairn cert issue-renewals --by /lab
 
 Exit codes: 0 done; 1 failure; 2 wrong usage; 5 not trusted (check).")]
 pub(crate) struct CertArguments {
@@ -104,8 +114,8 @@ enum Action {
         format: CertFormat,
     },
     /// Write a record that revokes a certificate: by its own key every certificate of the key, by the key of
-    /// its issuer this one alone. It counts where it is put: `--revocations` of tools, `revocations` below
-    /// `[management]` of a node.
+    /// its issuer this one alone. It counts where it is put (`--revocations` of tools, `revocations` below
+    /// `[management]` of a node), and where a list is fetched that it stands in: see publish-revocations.
     Revoke(RevokeArguments),
     /// Delete a certificate.
     Delete {
@@ -131,6 +141,17 @@ enum Action {
         /// Identities, keys or certificates; all that are in the store if none is named.
         name: Vec<Name>,
     },
+    /// Publish records of revoked keys until Ctrl-C, as a list that is signed anew every so often. Nodes
+    /// fetch it (`revocations_from` below `[management]`), and `get` and `peek` (`--revocations-from`).
+    PublishRevocations(PublishArguments),
+    /// Fetch such a list, verify it, and add what is new in it to a file with records.
+    FetchRevocations(FetchArguments),
+    /// Renew certificates that end soon: by the key itself if it signed them, by the issuer's key if it is in
+    /// the store, and otherwise by asking the issuer over the network.
+    Renew(RenewArguments),
+    /// Renew certificates that a key has issued, for whoever has the key of one that still counts, until
+    /// Ctrl-C.
+    IssueRenewals(IssueRenewalsArguments),
 }
 
 #[derive(Debug, Args)]
@@ -213,6 +234,9 @@ impl CertArguments {
         if let Action::Check { file, anchor, with, revocations } = &self.action {
             return check(file, &Evidence { anchors: anchor, revocations, with });
         }
+        if let Action::FetchRevocations(arguments) = &self.action {
+            return arguments.fetch(&mut self.connect.client()?);
+        }
         let store = self.store.open();
         if let Action::Show { what, json } = &self.action {
             return show(what, store, *json);
@@ -255,7 +279,12 @@ impl CertArguments {
                 return Err(ToolError::other(format!("{name} is no certificate: see `cairn key delete`")));
             }
             Action::Serve { name } => serve(&store, name, &mut self.connect.client()?)?,
-            Action::Show { .. } | Action::Check { .. } => {}
+            Action::PublishRevocations(arguments) => {
+                arguments.publish(&store, &mut self.connect.client()?)?;
+            }
+            Action::Renew(arguments) => return arguments.renew(&store, &self.connect),
+            Action::IssueRenewals(arguments) => arguments.serve(&store, &mut self.connect.client()?)?,
+            Action::Show { .. } | Action::Check { .. } | Action::FetchRevocations(_) => {}
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -10,6 +10,7 @@ mod writer;
 
 use std::io::{self, BufWriter, Seek as _, SeekFrom};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use client::{Client, FetchFailure, FetchOptions};
@@ -21,6 +22,7 @@ use packet::name::name_in_dialect;
 use packet::time::Duration;
 use packet::{Dialect, Name};
 use serde_json::json;
+use trust::Revocations;
 
 use arguments::{RequestArguments, TargetArguments};
 use listing::ListingWriter;
@@ -35,7 +37,7 @@ use crate::tool::connect::ConnectArguments;
 use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
-use crate::tool::trusting::TrustArguments;
+use crate::tool::trusting::{RevocationListArguments, TrustArguments};
 use crate::tool::units::{show_duration, show_size};
 use crate::tool::{ToolError, finish, output as print};
 
@@ -54,6 +56,7 @@ Examples:
   cairn get /lab/file > file
   cairn get ccnx:/lab/file > file                 from a forwarder of CCNx
   cairn get /lab/file -o file --anchor root.cert
+  cairn get /lab/file --anchor root.cert --revocations-from /lab/REVOKED
   cairn get /lab/file -o file --resume            goes on where an earlier run was broken off
   cairn get --list /lab/folder                    what is in a folder of `cairn serve`
 
@@ -83,6 +86,8 @@ pub(crate) struct GetArguments {
     json: bool,
     #[command(flatten)]
     trust: TrustArguments,
+    #[command(flatten)]
+    lists: RevocationListArguments,
     #[command(flatten)]
     connect: ConnectArguments,
 }
@@ -129,11 +134,14 @@ impl GetArguments {
             return Err(ToolError::other(format!("{option} is not for objects of CCNx")));
         }
         let mut client = self.connect.client_in(self.name.dialect)?;
-        let mut name = self.name.name.clone();
-        if self.target.list && name.as_ref().last() != Some(LISTING) {
-            name = name.with(LISTING)?;
-        }
-        let (target, point) = match self.open(name, &interrupt) {
+        let revoked = match self.lists.records(&mut client, &self.trust)? {
+            Ok(revoked) => revoked,
+            Err(refusal) => {
+                tell!("cairn: {refusal}");
+                return Ok(ExitCode::from(5));
+            }
+        };
+        let (target, point) = match self.open(self.wanted()?, &interrupt) {
             Ok(opened) => opened,
             Err(error) => {
                 tell!("cairn: {error}");
@@ -156,8 +164,7 @@ impl GetArguments {
             last_shown: now,
             clock,
         };
-        let Fetched { outcome, fetch, refetch } =
-            self.fetch(&mut client, &mut writer, &point.name, point.segment)?;
+        let Fetched { outcome, fetch, refetch } = self.fetch(&mut client, &mut writer, &point, &revoked)?;
         writer.progress.finish();
         writer.close(outcome.is_ok())?;
         let elapsed = client.now().saturating_since(now);
@@ -184,14 +191,14 @@ impl GetArguments {
         if writer.can_go_on() {
             tell!("cairn: what came so far is kept; go on with --resume");
         }
-        Ok(match failure {
-            FetchFailure::Fetch(FetchError::Refused { .. }) => ExitCode::from(3),
-            FetchFailure::Fetch(FetchError::NotAccepted { .. } | FetchError::NoneAccepted { .. }) => {
-                ExitCode::from(5)
-            }
-            FetchFailure::Interrupted => ExitCode::from(130),
-            _ => ExitCode::FAILURE,
-        })
+        Ok(code_of(&failure))
+    }
+
+    /// What is fetched: the object, or the listing of a folder.
+    fn wanted(&self) -> Result<Name, ToolError> {
+        let name = self.name.name.clone();
+        let is_whole = !self.target.list || name.as_ref().last() == Some(LISTING);
+        Ok(if is_whole { name } else { name.with(LISTING)? })
     }
 
     /// Fetches, and if something is refused, by other ways.
@@ -199,16 +206,17 @@ impl GetArguments {
         &self,
         client: &mut Client,
         writer: &mut Writer,
-        name: &Name,
-        first_segment: u64,
+        point: &ResumePoint,
+        revoked: &Arc<Revocations>,
     ) -> Result<Fetched, ToolError> {
         let mut refetch = RefetchPlan::default();
-        let (mut wanted, mut from, mut first_failure) = (name.clone(), first_segment, None);
+        let name = &point.name;
+        let (mut wanted, mut from, mut first_failure) = (name.clone(), point.segment, None);
         loop {
             let config = self.config(from, &refetch);
             let fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
             let verifier = match self.name.dialect {
-                Dialect::Ndn => self.trust.verifier(self.manifest)?,
+                Dialect::Ndn => self.trust.verifier(self.manifest, revoked)?,
                 Dialect::Ccnx => Box::new(self.trust.publisher_verifier()?),
             };
             let options = FetchOptions {
@@ -240,6 +248,7 @@ impl GetArguments {
             ("--naming", self.naming.is_some()),
             ("--hint", !self.request.hint.is_empty()),
             ("--fresh", self.request.fresh),
+            ("--revocations-from", !self.lists.revocations_from.is_empty()),
         ];
         let given = of_ndn.iter().find(|(_, is_given)| *is_given && self.name.is_of_ccnx());
         given.map(|(option, _)| *option)
@@ -355,6 +364,18 @@ impl GetArguments {
         } else if !summary.trusted && !self.quiet {
             tell!("{}: {}", whole_and(false), summary.text);
         }
+    }
+}
+
+/// The exit code of a fetch that failed.
+fn code_of(failure: &FetchFailure) -> ExitCode {
+    match failure {
+        FetchFailure::Fetch(FetchError::Refused { .. }) => ExitCode::from(3),
+        FetchFailure::Fetch(FetchError::NotAccepted { .. } | FetchError::NoneAccepted { .. }) => {
+            ExitCode::from(5)
+        }
+        FetchFailure::Interrupted => ExitCode::from(130),
+        _ => ExitCode::FAILURE,
     }
 }
 

@@ -16,7 +16,7 @@ use trust::validator::{CertificateFetchError, Subject};
 
 use crate::tool::ccnx::{self, STALE_OR_NOT, ccnx_interest};
 use crate::tool::connect::ConnectArguments;
-use crate::tool::trusting::TrustArguments;
+use crate::tool::trusting::{RevocationListArguments, TrustArguments};
 use crate::tool::units::{duration, show_duration};
 use crate::tool::{ToolError, finish, input, output};
 use packet::AnyName;
@@ -75,6 +75,8 @@ pub(crate) struct PeekArguments {
     verbose: bool,
     #[command(flatten)]
     trust: TrustArguments,
+    #[command(flatten)]
+    lists: RevocationListArguments,
     #[command(flatten)]
     connect: ConnectArguments,
 }
@@ -141,6 +143,7 @@ impl PeekArguments {
             ("--hint", !self.hint.is_empty()),
             ("--hop-limit", self.hop_limit.is_some()),
             ("--app-params", self.app_params.is_some() || self.app_params_file.is_some()),
+            ("--revocations-from", !self.lists.revocations_from.is_empty()),
         ];
         if let Some((option, _)) = of_ndn.iter().find(|(_, is_given)| *is_given) {
             return Err(ToolError::other(format!("{option}: an Interest of CCNx has no such field")));
@@ -167,7 +170,11 @@ impl PeekArguments {
             let signer = summary.signers.into_iter().next().filter(|_| summary.trusted);
             return Ok(refusal.map_or(Ok(signer), |refusal| Err(refusal.to_string())));
         }
-        let Some(mut validator) = self.trust.validator()? else { return Ok(Ok(None)) };
+        let revoked = match self.lists.records(client, &self.trust)? {
+            Ok(revoked) => revoked,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let Some(mut validator) = self.trust.validator_that_knows(revoked)? else { return Ok(Ok(None)) };
         validator.validate(client.connection().clock().unix(), Subject::Data(data.clone()));
         loop {
             if let Some(outcome) = validator.poll_outcome() {

@@ -4,15 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use client::Clock;
+use client::{Client, Clock, FetchFailure, Trust};
+use flow::naming::version_number;
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Verifier};
 use formats::printable::printable_path;
+use packet::Name;
 use packet::random::Random;
-use trust::files::{add_revocations, certificates_in};
+use packet::time::Duration;
+use trust::files::{add_published_revocations, add_revocations, certificates_in};
 use trust::policy::{Policy, Rules};
-use trust::{Certificate, PublicKey, Revocations, Validator, ValidatorLimits};
+use trust::{Certificate, PublicKey, Revocations, UnixTime, Validator, ValidatorLimits};
 
 use super::ToolError;
+use super::units::duration;
 
 /// Whom to trust.
 #[derive(Clone, Debug, Args)]
@@ -39,10 +43,18 @@ impl TrustArguments {
 
     /// Checks packets against the anchors and rules; `None` if there are none.
     pub(crate) fn validator(&self) -> Result<Option<Validator>, ToolError> {
+        self.validator_that_knows(revocations(&self.revocations)?)
+    }
+
+    /// The same, with these records of revoked keys.
+    pub(crate) fn validator_that_knows(
+        &self,
+        revoked: Arc<Revocations>,
+    ) -> Result<Option<Validator>, ToolError> {
         let Some((policy, anchors)) = self.policy_and_anchors()? else { return Ok(None) };
         let random = Random::from_seed(Clock::seed());
         let mut validator = Validator::new(policy, anchors, ValidatorLimits::default(), random);
-        validator.set_revocations(revocations(&self.revocations)?);
+        validator.set_revocations(revoked);
         Ok(Some(validator))
     }
 
@@ -97,14 +109,104 @@ impl TrustArguments {
         Ok(anchors)
     }
 
-    /// What verifies a fetch: by the anchors if there are any, and by a manifest if asked to.
-    pub(crate) fn verifier(&self, manifest: bool) -> Result<Box<dyn Verifier>, ToolError> {
-        let verifier: Box<dyn Verifier> = match self.validator()? {
+    /// What verifies a fetch: by the anchors if there are any, and by a manifest if asked to. `revoked` are
+    /// records of revoked keys.
+    pub(crate) fn verifier(
+        &self,
+        manifest: bool,
+        revoked: &Arc<Revocations>,
+    ) -> Result<Box<dyn Verifier>, ToolError> {
+        let verifier: Box<dyn Verifier> = match self.validator_that_knows(Arc::clone(revoked))? {
             Some(validator) => Box::new(AnchoredVerifier::new(validator)),
             None => Box::new(IntegrityVerifier::new()),
         };
         Ok(if manifest { Box::new(ManifestVerifier::new(verifier, Clock::seed())) } else { verifier })
     }
+}
+
+/// Lists of revoked keys that are fetched before anything is believed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RevocationListArguments {
+    /// The name of a list of revoked keys, as `cairn cert publish-revocations` publishes it. It is fetched
+    /// and verified first, by the same anchors and rules; if that fails nothing is believed. May be given
+    /// several times.
+    #[arg(long, value_name = "NAME", help_heading = "Trust")]
+    pub(crate) revocations_from: Vec<Name>,
+    /// How long ago such a list may have been made.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        default_value = "1h",
+        help_heading = "Trust"
+    )]
+    pub(crate) revocations_max_age: Duration,
+}
+
+impl RevocationListArguments {
+    /// All records that are known: those in files, and what the lists say. In words why nothing is to be
+    /// believed, if a list cannot be had.
+    pub(crate) fn records(
+        &self,
+        client: &mut Client,
+        trust: &TrustArguments,
+    ) -> Result<Result<Arc<Revocations>, String>, ToolError> {
+        let known = revocations(&trust.revocations)?;
+        if self.revocations_from.is_empty() {
+            return Ok(Ok(known));
+        }
+        let mut records = (*known).clone();
+        for name in &self.revocations_from {
+            let validator = trust.validator_that_knows(Arc::clone(&known))?.ok_or_else(|| {
+                ToolError::other("--revocations-from: nothing is verified without --anchor or --rules")
+            })?;
+            let refused = |why: &dyn std::fmt::Display| {
+                Ok(Err(format!("the list of revoked keys {name} could not be had, so no key counts: {why}")))
+            };
+            let list = match fetch_list(client, name, validator)? {
+                Ok(list) => list,
+                Err(why) => return refused(&why),
+            };
+            let age = client.connection().clock().unix().as_millis().saturating_sub(list.made.as_millis());
+            if age > self.revocations_max_age.as_millis() {
+                return refused(&format_args!("it was made at {}", list.made));
+            }
+            if let Err(error) = add_published_revocations(&list.bytes, name.as_ref(), &mut records) {
+                return refused(&error);
+            }
+        }
+        Ok(Ok(Arc::new(records)))
+    }
+}
+
+/// A list of revoked keys, verified.
+pub(crate) struct PublishedList {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) made: UnixTime,
+}
+
+/// The largest list that is fetched.
+const MAX_LIST_BYTES: u64 = 4 << 20;
+
+/// Fetches the list `name`, believing whom `validator` believes; in words why it cannot be had.
+pub(crate) fn fetch_list(
+    client: &mut Client,
+    name: &Name,
+    validator: Validator,
+) -> Result<Result<PublishedList, String>, ToolError> {
+    let version = |name: &Name| name.as_ref().last().and_then(version_number);
+    if version(name).is_some() {
+        return Err(ToolError::other(format!("{name}: a list is fetched without its version, the latest")));
+    }
+    let verifier = Trust::verifier(Box::new(AnchoredVerifier::new(validator)));
+    Ok(match client.get(name, verifier).at_most(MAX_LIST_BYTES).into_memory() {
+        Ok((bytes, fetched)) => match version(&fetched.name) {
+            Some(made) => Ok(PublishedList { bytes, made: UnixTime::from_millis(made) }),
+            None => Err("it has no version that says when it was made".to_owned()),
+        },
+        Err(FetchFailure::Client(error)) => return Err(error.into()),
+        Err(failure) => Err(failure.to_string()),
+    })
 }
 
 /// The records in files.

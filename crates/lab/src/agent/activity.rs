@@ -12,7 +12,7 @@ use crate::memory_files::{self, Output};
 
 /// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be
 /// asked again.
-pub(super) trait Activity: Send {
+pub(crate) trait Activity: Send {
     /// Data came. True when it was this workload's.
     fn receive_data(&mut self, now: Instant, data: &Data) -> bool;
 

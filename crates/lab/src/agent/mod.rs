@@ -3,7 +3,7 @@
 //! It speaks NDN, or CCNx, over the forwarder's Unix socket, so the same agent loads any forwarder that does.
 //! Everything it learns it writes down as it happens, one line an event, in files of the run's folder.
 
-mod activity;
+pub(crate) mod activity;
 mod arrivals;
 mod download;
 mod error;
@@ -15,6 +15,7 @@ mod ping;
 mod prefixes;
 pub mod producer;
 mod registration;
+mod revocations;
 mod run;
 mod served;
 mod signatures;
@@ -27,6 +28,7 @@ pub use error::{IdentityKeyError, JobError};
 pub use job::Job;
 pub(crate) use ping::OPEN;
 pub(crate) use prefixes::{ANSWERED, ASKED};
+pub(crate) use revocations::{KnownRecords, RevocationWatch};
 pub use run::{AgentError, run};
 pub(crate) use served::SERVED;
 pub(crate) use standstill::STANDSTILL;

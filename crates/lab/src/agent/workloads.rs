@@ -20,10 +20,11 @@ use super::ping::{self, PingConfig, Pings};
 use super::prefixes::PrefixLog;
 use super::producer::Files;
 use super::registration::{self, Registration};
+use super::revocations::{KnownRecords, PublishedList, RevocationWatch};
 use super::served::ServedLog;
 use super::signatures::Signatures;
 use super::traffic::{Traffic, TrafficConfig, TrafficSource};
-use crate::experiment::plan::{self, Response, Workload};
+use crate::experiment::plan::{self, EarlierKey, Response, Workload};
 use crate::order::Simultaneous;
 
 /// What an agent serves.
@@ -32,6 +33,8 @@ pub(crate) struct Served {
     prefixes: Vec<Name>,
     /// For each of its files their content's place in the plan.
     contents: Vec<usize>,
+    /// Of revoked keys.
+    lists: Vec<PublishedList>,
     server: Server<ServedSources>,
     log: ServedLog,
     prefixes_answered: PrefixLog,
@@ -47,10 +50,11 @@ const PONG: &[u8] = b"pong";
 
 impl Served {
     pub(crate) fn new(job: &Job) -> Result<Self, JobError> {
-        let (mut contents, mut files) = (Vec::new(), Vec::new());
+        let (mut contents, mut files, mut lists) = (Vec::new(), Vec::new(), Vec::new());
         for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
             contents.push(place);
             files.push(Files::new(content, place, job.seed, job.dialect)?);
+            lists.extend(PublishedList::of(content, job.seed)?);
         }
         let (taken, forged) = taken(job)?;
         let mut answers = Vec::new();
@@ -58,13 +62,13 @@ impl Served {
             answers.push(error::name(prefix)?);
         }
         let prefixes = files.iter().map(|files| files.prefix().clone()).chain(answers.iter().cloned());
-        let prefixes = prefixes.chain(taken).collect();
+        let prefixes = prefixes.chain(lists.iter().map(|list| list.name().clone())).chain(taken).collect();
         // They are all alike: the seed decides nothing.
         let pongs = Generator::new(answers, AgentSigner(job.dialect), 0).with_content(PONG.to_vec());
         let prefixes_answered = PrefixLog::new(job)?;
         let sources = (files, (forged, pongs));
         let server = Server::new(sources, ServerConfig::default(), Instant::ZERO);
-        Ok(Served { prefixes, contents, server, log: ServedLog::default(), prefixes_answered })
+        Ok(Served { prefixes, contents, lists, server, log: ServedLog::default(), prefixes_answered })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
@@ -73,6 +77,9 @@ impl Served {
 
     /// The Data for an Interest. What cannot be made is as little an answer as what is not there.
     pub(crate) fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
+        if let Some(data) = self.lists.iter_mut().find_map(|list| list.answer(now, interest)) {
+            return Some(data);
+        }
         let Ok(Reply::Data(data)) = self.server.handle_interest(now, interest) else { return None };
         let (files, _) = self.server.source();
         let found = self.contents.iter().zip(files).find_map(|(content, files)| {
@@ -160,13 +167,16 @@ impl Activities {
 
     /// Those of a job, whose times count from `epoch_ns`.
     pub(crate) fn new(job: &Job, epoch_ns: u64) -> Result<Self, JobError> {
-        let list: Result<_, JobError> = job
-            .workloads
-            .iter()
-            .enumerate()
-            .map(|(number, workload)| activity(job, number, workload, epoch_ns))
-            .collect();
-        Ok(Activities { list: list?, prefixes: PrefixLog::new(job)?, ..Activities::none() })
+        let mut list: Vec<Box<dyn Activity>> = Vec::new();
+        for (number, workload) in job.workloads.iter().enumerate() {
+            let known = KnownRecords::default();
+            list.push(activity(job, number, workload, epoch_ns, &known)?);
+            if let Some(content) = watched(job, workload) {
+                let seeds = (job.seed, (job.at.0 << 16) | number);
+                list.push(Box::new(RevocationWatch::new(content, known, seeds, epoch_ns)?));
+            }
+        }
+        Ok(Activities { list, prefixes: PrefixLog::new(job)?, ..Activities::none() })
     }
 
     /// The same in another order, for what several do at one instant.
@@ -243,6 +253,7 @@ fn activity(
     number: usize,
     workload: &Workload,
     epoch_ns: u64,
+    known: &KnownRecords,
 ) -> Result<Box<dyn Activity>, JobError> {
     let seed = Random::derive(job.seed, ((job.at.0 as u64) << 32) | number as u64).next_u64();
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
@@ -254,7 +265,7 @@ fn activity(
     let files = |place: usize| files_of(job, workload, place);
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
-            let config = download_config(workload, job, files(*content)?, seed, epoch_ns)?;
+            let config = download_config(workload, job, files(*content)?, seed, (epoch_ns, known))?;
             Box::new(Downloads::new(config, log("transfers", &download::HEAD)?)?)
         }
         plan::Activity::Register(wanted) => {
@@ -314,9 +325,19 @@ fn files_of(job: &Job, workload: &Workload, place: usize) -> Result<Files, JobEr
 }
 
 /// How a download finds out who has made its segments, if the owner signs them.
-fn signatures(job: &Job, content: usize, epoch_ns: u64) -> Result<Option<Signatures>, JobError> {
+fn signatures(
+    job: &Job,
+    content: usize,
+    (epoch_ns, known): (u64, &KnownRecords),
+) -> Result<Option<Signatures>, JobError> {
     let signed = job.contents.get(content).filter(|content| content.signed.is_some());
-    Ok(signed.map(|content| Signatures::of(content, job.seed, epoch_ns)).transpose()?)
+    Ok(signed.map(|content| Signatures::of(content, job.seed, epoch_ns, known.clone())).transpose()?)
+}
+
+/// The content whose owner's list a workload has to fetch, because it verifies.
+fn watched<'a>(job: &'a Job, workload: &Workload) -> Option<&'a plan::ContentPlan> {
+    let plan::Activity::Download { content, verify: true, .. } = &workload.does else { return None };
+    job.contents.get(*content).filter(|content| matches!(content.signed, Some(EarlierKey::Published(_))))
 }
 
 /// What a workload that downloads works with.
@@ -325,7 +346,7 @@ fn download_config(
     job: &Job,
     files: Files,
     seed: u64,
-    epoch_ns: u64,
+    checking: (u64, &KnownRecords),
 ) -> Result<DownloadConfig, JobError> {
     let plan::Activity::Download { content, per_second, count, at_once, arrivals, .. } = &workload.does
     else {
@@ -354,7 +375,7 @@ fn download_config(
         window: *window,
         lifetime: Duration::from_nanos(*lifetime_ns),
         verify: *verify,
-        signatures: if *verify { signatures(job, *content, epoch_ns)? } else { None },
+        signatures: if *verify { signatures(job, *content, checking)? } else { None },
         seed,
     })
 }

@@ -1,6 +1,6 @@
 //! This repository's own forwarder: everything it needs stands in its configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 use std::net::Ipv4Addr;
@@ -210,12 +210,24 @@ fn write_registrations(text: &mut String, setup: &Setup<'_>) -> Result<(), Drive
         let record = crate::keys::revocation(setup.seed, identity).map_err(io::Error::other);
         records.extend_from_slice(record.map_err(failed)?.data().wire());
     }
-    if !records.is_empty() {
+    let lists: Vec<_> = setup.plan.publishing_owners().map(|owner| owner.prefix.as_str()).collect();
+    if !records.is_empty() || !lists.is_empty() {
         let file = setup.folder.join("revoked.records");
         std::fs::write(&file, records).map_err(failed)?;
         let _ = writeln!(text, "revocations = {:?}", file.display().to_string());
     }
     let mut certificates = Vec::new();
+    if !lists.is_empty() {
+        let names: BTreeSet<_> = lists.iter().map(|prefix| crate::keys::list_name(prefix)).collect();
+        let names: Vec<_> = names.into_iter().collect();
+        let _ = writeln!(text, "revocations_from = {names:?}\nrevocations_every_secs = 1");
+        let authorities: BTreeSet<_> =
+            lists.iter().map(|prefix| crate::keys::list_authority(prefix)).collect();
+        for authority in authorities {
+            let above = crate::keys::certificate(setup.seed, authority).map_err(io::Error::other);
+            certificates.push(above.map_err(failed)?);
+        }
+    }
     for (identity, earlier) in believed {
         let of_identity = crate::keys::certificates(setup.seed, identity, earlier).map_err(io::Error::other);
         certificates.extend(of_identity.map_err(failed)?);

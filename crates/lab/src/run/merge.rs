@@ -11,7 +11,7 @@ use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
 use super::plan_error::PlanError;
 use super::records::{self, Record, Records};
-use super::start_command::of_all_shares;
+use super::start_command::{LeftOut, of_all_shares};
 use crate::experiment::Experiment;
 use crate::seal::Seal;
 
@@ -30,8 +30,10 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
         return Err(PlanError::NothingToMerge.into());
     };
     let experiment = experiment_of(first, head)?;
-    let all: Vec<(String, u64)> =
-        experiment.plans(&head.backend)?.into_iter().map(|plan| (plan.case, plan.schedule.seed)).collect();
+    let plans = experiment.plans(&head.backend)?;
+    let left_out = LeftOut::by(&head.command);
+    let wanted = plans.iter().filter(|plan| !left_out.concerns(&plan.case, plan.control.is_some())).count();
+    let all: Vec<(String, u64)> = plans.into_iter().map(|plan| (plan.case, plan.schedule.seed)).collect();
     let places: HashMap<&str, usize> =
         all.iter().enumerate().map(|(place, (name, _))| (name.as_str(), place)).collect();
     let seed_of = |name: &String| Some(all.get(*places.get(name.as_str())?)?.1);
@@ -40,7 +42,7 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
     cases.sort_by_key(|case| places.get(case.as_str()));
     let folder = RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?;
     copy_all(&parts, &cases, &experiment, &folder).map_err(io_error("a run cannot be copied"))?;
-    let complete = parts.iter().all(|(_, record)| record.complete) && cases.len() == all.len();
+    let complete = parts.iter().all(|(_, record)| record.complete) && cases.len() == wanted;
     // As one run says it: the first case's, which has one of its own where the seed is varied.
     let with_first = parts.iter().find(|(_, record)| record.cases.first() == cases.first());
     let seed = with_first.map_or(head.seed, |(_, record)| record.seed);

@@ -6,10 +6,16 @@ use super::folder::RunRecord;
 use crate::experiment::added_sweep;
 
 /// The options with a value that a run may have been begun with.
-const WITH_VALUES: [&str; 5] = ["--repeats", "--seed", "--only", SHARD, "--format"];
+const WITH_VALUES: [&str; 5] = ["--repeats", "--seed", ONLY, SHARD, "--format"];
 
 /// The one that says of which share of the cases it is.
 const SHARD: &str = "--shard";
+
+/// The one that chooses cases by their names.
+const ONLY: &str = "--only";
+
+/// The one that leaves controls out.
+const NO_CONTROLS: &str = "--no-controls";
 
 /// What earlier versions noted of a sweep behind the name of its file.
 const SWEPT: &str = " with --key and --values";
@@ -39,6 +45,28 @@ pub(super) fn begun_over(file: &str, key: &str, values: &[String]) -> String {
     let words = [file, key, &values.join(",")].map(pasted);
     let [file, key, values] = words;
     format!("cairn lab sweep {file} --key {key} --values {values}")
+}
+
+/// Which cases of its experiment a run does not have, whatever its share.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    controls: bool,
+    /// All but those with this in their names.
+    only: Option<String>,
+}
+
+impl LeftOut {
+    /// By the command that a run was begun with.
+    pub(super) fn by(command: &str) -> Self {
+        let words = words_of(command);
+        let only = words.iter().skip_while(|word| *word != ONLY).nth(1).cloned();
+        LeftOut { controls: words.iter().any(|word| word == NO_CONTROLS), only }
+    }
+
+    /// Whether that case is left out.
+    pub(super) fn concerns(&self, case: &str, is_control: bool) -> bool {
+        is_control && self.controls || self.only.as_deref().is_some_and(|only| !case.contains(only))
+    }
 }
 
 /// The words of a command as [`pasted`] has written them.
@@ -102,7 +130,7 @@ impl StartCommand {
         while let Some(word) = rest.next() {
             if WITH_VALUES.contains(&word.as_str()) {
                 options += &format!(" {word} {}", pasted(rest.next()?));
-            } else if word == "--no-controls" {
+            } else if word == NO_CONTROLS {
                 options += " --no-controls";
             }
         }

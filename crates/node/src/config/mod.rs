@@ -246,6 +246,15 @@ section! {
         /// A file with records of revoked keys, signed by their owners or issuers, as `cairn cert revoke`
         /// writes them. It is read again when it has changed; routes of keys that are revoked then go.
         revocations: Option<PathBuf> = None,
+        /// Names of lists with such records, as `cairn cert publish-revocations` publishes them. They are
+        /// fetched, verified by the certificates of `[[authorize]]` and the anchors of verification, and
+        /// what is new in them is added to the file, which the node must be able to write beside.
+        revocations_from: Vec<String> = Vec::new(),
+        /// Seconds between two fetches of these lists, 1 at least.
+        revocations_every_secs: u64 = 60,
+        /// Seconds after which records are too old: while the lists, or the file, were made longer ago, no
+        /// signed command is carried out, for nobody knows which keys are revoked. 0 for any age.
+        revocations_max_age_secs: u64 = 0,
     }
 }
 

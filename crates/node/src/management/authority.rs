@@ -177,7 +177,7 @@ impl CommandAuthority {
     }
 
     /// Whether the key that made a route is revoked by now.
-    pub(super) fn has_revoked(&self, signer: &RouteSigner) -> bool {
+    pub fn has_revoked(&self, signer: &RouteSigner) -> bool {
         match self {
             CommandAuthority::Anyone => false,
             CommandAuthority::Keys(verifier, _) => verifier.has_revoked(signer),

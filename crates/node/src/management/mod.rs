@@ -33,6 +33,7 @@ mod keys;
 mod parameters;
 mod replay_guard;
 mod restore;
+mod revocation_file;
 mod revocations;
 mod revoked_routes;
 pub mod rib;
@@ -67,6 +68,7 @@ use holder::holder;
 pub use key_rejection::KeyRejection;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 pub use replay_guard::ReplayGuard;
+pub use revocation_file::{RevocationFile, TakeInError};
 pub use revocations::{RevocationList, RevocationListError};
 use rib::Rib;
 pub use routes::KEYLESS_LEAST_COST;
@@ -128,6 +130,8 @@ pub struct NfdManagement {
     applied_revocations: Arc<Revocations>,
     /// When to look whether there are others; [`Instant::NEVER`] while no route depends on them.
     look_at_revocations: Instant,
+    /// What is cached below these is still to be erased.
+    prefixes_of_revoked_keys: Vec<Name>,
     rib: Rib,
     state_path: Option<(PathBuf, usize)>,
     /// Where routes are kept over a restart, once that has been read.
@@ -159,6 +163,7 @@ impl NfdManagement {
             applied_revocations: Arc::default(),
             revocations: config.revocations,
             look_at_revocations: Instant::NEVER,
+            prefixes_of_revoked_keys: Vec::new(),
             rib: Rib::new(config.max_routes)
                 .with_max_bytes(config.max_route_bytes)
                 .with_max_prefixes(config.max_prefixes),
@@ -197,6 +202,10 @@ impl NfdManagement {
     fn handle_command(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
         let Some(parameters) = parameters_of(request) else { return Outcome::NoReply };
         let Request { now, command, scope, interest, from, .. } = request;
+        if self.cannot_tell_revoked_keys(scope) {
+            let reason = "the records of revoked keys are too old to say which keys count".to_owned();
+            return self.refuse(request, &AuthorizationError::Unauthorized(reason));
+        }
         let Some(authority) = self.authority(scope) else { return Outcome::NoReply };
         // An announcement is signed itself, by whom it concerns.
         let outcome = match command {
@@ -270,6 +279,11 @@ impl NfdManagement {
             return Ok(());
         };
         authority.check_owner(command, scope, interest, prefix.as_ref())
+    }
+
+    /// Whether keys are asked for, and none counts because nobody knows which are revoked.
+    fn cannot_tell_revoked_keys(&mut self, scope: CommandScope) -> bool {
+        matches!(self.authority(scope), Some(CommandAuthority::Keys(..))) && self.revocations.is_too_old()
     }
 
     /// Whether commands of this scope come from neighbours of whom no keys are asked.

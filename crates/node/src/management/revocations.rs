@@ -1,13 +1,17 @@
 //! Records of revoked keys, as the operator keeps them in a file.
 
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use formats::printable::printable_path;
 use thiserror::Error;
 use trust::Revocations;
 use trust::files::{RevocationFileError, add_revocations};
+
+use crate::config::{ConfigError, ManagementSection};
 
 /// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -17,7 +21,7 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 pub enum RevocationListError {
     /// It cannot be read.
     #[error(transparent)]
-    Read(#[from] std::io::Error),
+    Read(#[from] io::Error),
     /// It holds something else.
     #[error(transparent)]
     File(#[from] RevocationFileError),
@@ -29,6 +33,8 @@ pub enum RevocationListError {
 #[derive(Debug, Default)]
 pub struct RevocationList {
     path: Option<PathBuf>,
+    /// How old the file may be for keys to count.
+    max_age: Option<Duration>,
     state: Mutex<State>,
 }
 
@@ -44,7 +50,12 @@ impl RevocationList {
     #[must_use]
     pub fn fixed(records: Revocations) -> Self {
         let state = State { records: Arc::new(records), seen: None };
-        RevocationList { path: None, state: Mutex::new(state) }
+        RevocationList { path: None, max_age: None, state: Mutex::new(state) }
+    }
+
+    /// Others from now on, where there is no file.
+    pub fn replace(&self, records: Revocations) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).records = Arc::new(records);
     }
 
     /// Those in a file.
@@ -53,7 +64,54 @@ impl RevocationList {
     /// It cannot be read, or holds something else.
     pub fn in_file(path: &Path) -> Result<Self, RevocationListError> {
         let state = State { seen: FileState::of(path), records: Arc::new(read(path)?) };
-        Ok(RevocationList { path: Some(path.to_owned()), state: Mutex::new(state) })
+        Ok(RevocationList { path: Some(path.to_owned()), max_age: None, state: Mutex::new(state) })
+    }
+
+    /// Those in a file that may be there or come later.
+    pub(crate) fn watching(path: &Path) -> Self {
+        RevocationList { path: Some(path.to_owned()), ..RevocationList::default() }
+    }
+
+    /// The same, and no key counts while the file was written longer ago than that: who keeps news of revoked
+    /// keys from this node gains nothing by it.
+    #[must_use]
+    pub fn no_older_than(self, max_age: Duration) -> Self {
+        RevocationList { max_age: Some(max_age), ..self }
+    }
+
+    /// Those that a configuration names. A file that is kept by fetching need not be there yet.
+    pub(crate) fn of_section(section: &ManagementSection) -> Result<Arc<Self>, ConfigError> {
+        let wrong = |problem: String| ConfigError::new(format!("management.{problem}"));
+        let Some(path) = &section.revocations else {
+            let needs_file = [
+                ("revocations_from", !section.revocations_from.is_empty()),
+                ("revocations_max_age_secs", section.revocations_max_age_secs > 0),
+            ];
+            return match needs_file.iter().find(|(_, is_given)| *is_given) {
+                Some((key, _)) => Err(wrong(format!("{key}: name a file in management.revocations"))),
+                None => Ok(Arc::default()),
+            };
+        };
+        let list = match Self::in_file(path) {
+            Err(RevocationListError::Read(error))
+                if error.kind() == io::ErrorKind::NotFound && !section.revocations_from.is_empty() =>
+            {
+                Self::watching(path)
+            }
+            read => read.map_err(|why| wrong(format!("revocations: {}: {why}", printable_path(path))))?,
+        };
+        Ok(Arc::new(match section.revocations_max_age_secs {
+            0 => list,
+            seconds => list.no_older_than(Duration::from_secs(seconds)),
+        }))
+    }
+
+    /// Whether nobody has vouched for the records lately enough.
+    pub(super) fn is_too_old(&self) -> bool {
+        let (Some(max_age), Some(path)) = (self.max_age, &self.path) else { return false };
+        let written = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+        // A time that lies ahead is no age.
+        written.map_or(true, |at| SystemTime::now().duration_since(at).is_ok_and(|age| age > max_age))
     }
 
     /// Whether there may be more later.
@@ -75,6 +133,10 @@ impl RevocationList {
                     "{}: there are fewer records of revoked keys than before; those stay",
                     printable_path(path)
                 ),
+                // What a verifier has found out need not be found out again.
+                Ok(records)
+                    if records.count() == state.records.count()
+                        && records.iter().all(|record| state.records.contains(record)) => {}
                 Ok(records) => {
                     tracing::info!(count = records.count(), "records of revoked keys were read anew");
                     state.records = Arc::new(records);
@@ -110,7 +172,7 @@ impl FileState {
     }
 }
 
-fn read(path: &Path) -> Result<Revocations, RevocationListError> {
+pub(super) fn read(path: &Path) -> Result<Revocations, RevocationListError> {
     let file = trust::whole_file::read(path, MAX_FILE_BYTES)?;
     let mut records = Revocations::default();
     add_revocations(&file, &mut records)?;

@@ -1,4 +1,5 @@
-//! Routes of keys that have been revoked: what a thief has registered until then goes with the key.
+//! Routes of keys that have been revoked: what a thief has registered until then goes with the key, and so
+//! does what the content store keeps below these prefixes. Some of it is the thief's.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use trust::Certificate;
 
 use super::rib::RibRoute;
 use super::signer::RouteSigner;
-use super::{CommandAuthority, NfdManagement};
+use super::{CommandAuthority, ERASE_LIMIT, MANAGED, NfdManagement};
 use crate::control::NodeControl;
 
 /// How often the records of revoked keys are looked at while there are routes of keys.
@@ -71,12 +72,24 @@ impl NfdManagement {
             return;
         }
         self.look_at_revocations = Instant::NEVER;
+        self.erase_some(now, node);
         let current = self.revocations.current();
         if !Arc::ptr_eq(&current, &self.applied_revocations) {
             self.applied_revocations = current;
             self.remove_routes_of_revoked_keys(now, node);
         }
         self.watch_revocations(now);
+    }
+
+    /// Erases a part of what is cached below prefixes of routes that have gone, and comes back for the rest.
+    fn erase_some(&mut self, now: Now, node: &mut dyn NodeControl) {
+        let Some(prefix) = self.prefixes_of_revoked_keys.last() else { return };
+        if node.erase_cached(MANAGED, prefix, ERASE_LIMIT) < ERASE_LIMIT {
+            self.prefixes_of_revoked_keys.pop();
+        }
+        if !self.prefixes_of_revoked_keys.is_empty() {
+            self.look_at_revocations = now.instant;
+        }
     }
 
     fn remove_routes_of_revoked_keys(&mut self, now: Now, node: &mut dyn NodeControl) {
@@ -97,12 +110,16 @@ impl NfdManagement {
                 state.drop_route(now, prefix, *origin, &face);
             }
             self.rib.unregister(prefix, *face, *origin);
+            if !self.prefixes_of_revoked_keys.contains(prefix) {
+                self.prefixes_of_revoked_keys.push(prefix.clone());
+            }
         }
         if !gone.is_empty() {
             tracing::warn!(routes = gone.len(), "routes of revoked keys were removed");
             self.counters.routes_of_revoked_keys += gone.len() as u64;
             self.forget_how_things_were();
             self.update_table(node);
+            self.erase_some(now, node);
         }
     }
 }

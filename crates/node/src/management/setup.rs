@@ -22,7 +22,7 @@ impl ManagementConfig {
         let section = &config.management;
         // All of them, whomever they concern: a file that is missing is a mistake.
         config.authorize.iter().try_for_each(|section| trusted_key(section).map(drop))?;
-        let revocations = revocations(section.revocations.as_deref())?;
+        let revocations = RevocationList::of_section(section)?;
         let authority = |is_for_neighbours: bool| {
             // A key for neighbours only says nothing about the applications of this host.
             let concerned = config.authorize.iter().filter(|section| {
@@ -53,14 +53,6 @@ impl ManagementConfig {
             ..Default::default()
         })
     }
-}
-
-fn revocations(path: Option<&Path>) -> Result<Arc<RevocationList>, ConfigError> {
-    let Some(path) = path else { return Ok(Arc::default()) };
-    let list = RevocationList::in_file(path).map_err(|problem| {
-        ConfigError::new(format!("management.revocations: {}: {problem}", printable_path(path)))
-    })?;
-    Ok(Arc::new(list))
 }
 
 fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), ConfigError> {

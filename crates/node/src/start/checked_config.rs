@@ -60,6 +60,7 @@ impl CheckedConfig {
             }
         }
         crate::verification::read(config)?;
+        crate::revocation_service::read(config)?;
         Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
         let shares = Shares::of(config);
         let content_store = content_store(&config.content_store, &shares)?;

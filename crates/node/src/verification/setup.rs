@@ -71,13 +71,7 @@ pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>,
         let identities = anchors.iter().map(|anchor| anchor.identity().to_name());
         sampling.prefixes.extend(identities.map(|name| AnyName::new(Dialect::Ndn, name)));
     }
-    let revocations = match &config.management.revocations {
-        Some(path) => {
-            let list = RevocationList::in_file(path);
-            Arc::new(list.map_err(|why| wrong(format_args!("{}: {why}", printable_path(path))))?)
-        }
-        None => Arc::default(),
-    };
+    let revocations = RevocationList::of_section(&config.management)?;
     Ok(Some((sampling, Trusted { policy, anchors, publishers, revocations })))
 }
 

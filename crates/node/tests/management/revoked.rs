@@ -171,3 +171,20 @@ fn an_announced_route_goes_with_the_key_that_signed_the_announcement() {
     manager.let_time_pass(Duration::from_secs(1));
     assert!(!has_route(&manager, "/lab/x") && has_route(&manager, "/other/x"));
 }
+
+#[test]
+fn what_is_cached_below_the_prefixes_of_a_revoked_key_goes_however_much_it_is() {
+    let lab = Lab::new("revoked-cache");
+    let mut manager = lab.start();
+    has_registered(&mut manager, &lab.boss, "/a");
+    has_registered(&mut manager, &lab.other, "/c");
+    manager.node.erasable = 10_000;
+    manager.let_time_pass(Duration::from_secs(2));
+    assert_eq!(manager.node.erasable, 10_000);
+    revoke(&lab.records(), &lab.boss, &lab.boss.signer);
+    manager.let_time_pass(Duration::from_secs(1));
+    for _ in 0..10_000 {
+        manager.let_time_pass(Duration::from_millis(1));
+    }
+    assert_eq!(manager.node.erasable, 0);
+}

@@ -325,6 +325,16 @@ impl Network {
         Ok(())
     }
 
+    /// Erases all that the content store of a node keeps under a prefix; gives how much that was.
+    ///
+    /// # Errors
+    /// No such node; a name that is none.
+    pub fn erase_cached(&mut self, node: NodeId, prefix: impl IntoName) -> Result<usize, SimError> {
+        self.node(node)?;
+        let prefix = prefix.into_name()?;
+        Ok(self.core.nodes[node].erase_cached(&prefix))
+    }
+
     /// Takes back all routes of a node that lead to links; those to its own applications stay.
     ///
     /// # Errors

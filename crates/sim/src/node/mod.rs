@@ -235,6 +235,20 @@ impl Node {
         }
     }
 
+    pub(crate) fn erase_cached(&mut self, prefix: &Name) -> usize {
+        let Some(engine) = &mut self.engine else { return 0 };
+        let mut erased = 0;
+        for dialect in Dialect::ALL {
+            let mut from = Some(0);
+            while let Some(place) = from {
+                let (count, next) = engine.erase_cached(dialect, prefix.as_ref(), usize::MAX, place);
+                erased += count;
+                from = next;
+            }
+        }
+        erased
+    }
+
     pub(crate) fn set_strategy(&mut self, prefix: &Name, spec: &StrategySpec) -> Result<(), SimError> {
         let engine = self.engine.as_mut().ok_or(SimError::NoEngine)?;
         for dialect in Dialect::ALL {

@@ -63,6 +63,9 @@ pub enum ApplicationError {
     /// A key.
     #[error(transparent)]
     Key(#[from] IdentityKeyError),
+    /// What it fetches.
+    #[error(transparent)]
+    Fetch(#[from] JobError),
     /// What a key may be used for.
     #[error(transparent)]
     Privilege(#[from] UnknownWord),

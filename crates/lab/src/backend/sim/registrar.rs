@@ -8,15 +8,19 @@ use management::{
     Command, CommandScope, ControlParameters, ControlResponse, RequestName, StatusCode, Target, response_data,
 };
 use node::management::{
-    AuthorizationError, CommandAuthority, KEYLESS_LEAST_COST, Privileges, RevocationList, TrustedKeys,
+    AuthorizationError, CommandAuthority, KEYLESS_LEAST_COST, Privileges, RevocationList, RouteSigner,
+    TrustedKeys,
 };
+use packet::ndn::KeyLocator;
 use packet::time::{Duration, Instant};
-use packet::{Interest, LinkHeader, Name, Now, UnixTime};
+use packet::{Data, Interest, LinkHeader, NackReason, Name, Now, UnixTime};
 use sim::{AppId, Application, Context, IntoName as _, NodeId};
 use trust::Revocations;
 
 use super::error::{ApplicationError, SimulationError};
 use super::network::Built;
+use crate::agent::activity::Activity as _;
+use crate::agent::{KnownRecords, RevocationWatch};
 use crate::experiment::plan::{EarlierKey, NodeIndex, Plan, Registrations};
 use crate::experiment::resolve::registrations::MANAGEMENT;
 use crate::keys;
@@ -28,11 +32,14 @@ const EFFECT: Duration = Duration::from_millis(1);
 const MAX_ACCEPTED: usize = 1024;
 
 /// A route that somebody may have.
+#[derive(Clone)]
 struct Accepted {
     prefix: Name,
     cost: u64,
     /// The neighbour's link and node are known by what it asks with.
     to: NodeId,
+    /// The key that has asked.
+    signer: Option<RouteSigner>,
 }
 
 /// Who asks for a prefix, at which cost.
@@ -50,6 +57,13 @@ struct Registrar {
     authority: CommandAuthority,
     neighbours: Vec<Neighbour>,
     accepted: Vec<Accepted>,
+    /// Those that were made.
+    given: Vec<Accepted>,
+    watches: Vec<RevocationWatch>,
+    /// What the watches have found, which the authority has when it was applied.
+    known: KnownRecords,
+    applied: Arc<Revocations>,
+    revocations: Arc<RevocationList>,
 }
 
 impl Registrar {
@@ -72,8 +86,39 @@ impl Registrar {
         Some(Ok(parameters))
     }
 
+    /// Routes whose keys have been revoked since this was last asked.
+    fn take_revoked(&mut self) -> Vec<Accepted> {
+        let known = self.known.current();
+        if Arc::ptr_eq(&known, &self.applied) {
+            return Vec::new();
+        }
+        self.revocations.replace((*known).clone());
+        self.applied = known;
+        let is_revoked =
+            |route: &Accepted| route.signer.as_ref().is_some_and(|signer| self.authority.has_revoked(signer));
+        let (gone, left) = std::mem::take(&mut self.given).into_iter().partition(is_revoked);
+        self.given = left;
+        gone
+    }
+
+    /// Asks for lists of revoked keys, and to be called again.
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let mut next = Instant::NEVER;
+        for watch in &mut self.watches {
+            watch.handle_timeout(now);
+            while let Some(interest) = watch.poll_transmit(now) {
+                context.send_interest(interest);
+            }
+            next = next.min(watch.next_deadline());
+        }
+        if next != Instant::NEVER {
+            context.wake_at(next);
+        }
+    }
+
     /// Gives the route to whom the command came from, as the daemon does.
-    fn accept(&mut self, wanted: &ControlParameters, header: &LinkHeader) {
+    fn accept(&mut self, interest: &Interest, wanted: &ControlParameters, header: &LinkHeader) {
         let Some(prefix) = &wanted.name else { return };
         let cost = wanted.cost.unwrap_or(0);
         let came_by = |neighbour: &Neighbour| {
@@ -84,11 +129,17 @@ impl Registrar {
         let asks = self.neighbours.iter().filter(|neighbour| {
             neighbour.prefix == *prefix && neighbour.cost == cost && (came_by(neighbour) || !is_known)
         });
+        let locator = interest.ndn().and_then(|view| view.signature_info()?.key_locator);
+        let signer = match locator {
+            Some(KeyLocator::Name(key)) => Some(RouteSigner { key: key.to_name(), certificate: None }),
+            _ => None,
+        };
         let least = if self.accepts == Registrations::Anyone { KEYLESS_LEAST_COST } else { 0 };
         let new = asks.map(|neighbour| Accepted {
             prefix: neighbour.prefix.clone(),
             cost: neighbour.cost.max(least),
             to: neighbour.node,
+            signer: signer.clone(),
         });
         self.accepted.extend(new.take(MAX_ACCEPTED));
         self.accepted.truncate(MAX_ACCEPTED);
@@ -96,11 +147,35 @@ impl Registrar {
 }
 
 impl Application for Registrar {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.go_on(context);
+    }
+
+    fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, _: &LinkHeader) {
+        let now = context.now();
+        for watch in &mut self.watches {
+            watch.receive_data(now, data);
+        }
+        self.go_on(context);
+    }
+
+    fn handle_nack(&mut self, context: &mut Context<'_>, interest: &Interest, reason: NackReason) {
+        let now = context.now();
+        for watch in &mut self.watches {
+            watch.receive_nack(now, interest, reason);
+        }
+        self.go_on(context);
+    }
+
+    fn handle_timer(&mut self, context: &mut Context<'_>) {
+        self.go_on(context);
+    }
+
     fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, header: &LinkHeader) {
         let response = match self.decide(context.now(), interest) {
             None => return,
             Some(Ok(parameters)) => {
-                self.accept(&parameters, header);
+                self.accept(interest, &parameters, header);
                 ControlResponse::ok(&parameters)
             }
             Some(Err(code)) => ControlResponse::error(code, "authorization rejected"),
@@ -165,13 +240,23 @@ fn registrar(
         let face = own.and_then(|own| built.network.face_towards(*own, *node).ok());
         neighbours.push(Neighbour { prefix, cost: u64::from(registration.cost), node: *node, face });
     }
+    // What the watches find is added to what is known from the start.
+    let known = KnownRecords::with(records.clone());
+    let mut watches = Vec::new();
+    if matches!(accepts, Registrations::Keys(_)) {
+        for owner in plan.publishing_owners() {
+            let seeds = (seed, (at.0 << 16) | 0xffff);
+            watches.push(RevocationWatch::new(owner, known.clone(), seeds, 0)?);
+        }
+    }
     let revocations = Arc::new(RevocationList::fixed(records));
-    let keys = TrustedKeys::new(believed).with_revocations(revocations);
+    let keys = TrustedKeys::new(believed).with_revocations(Arc::clone(&revocations));
     let authority = match accepts {
         Registrations::Keys(_) => CommandAuthority::of_keys(Box::new(keys)),
         _ => CommandAuthority::Anyone,
     };
-    Ok(Registrar { authority, accepts, neighbours, accepted: Vec::new() })
+    let (accepted, given, applied) = (Vec::new(), Vec::new(), known.current());
+    Ok(Registrar { authority, accepts, neighbours, accepted, given, watches, known, applied, revocations })
 }
 
 /// An application cannot change its node: routes are made every so often while neighbours ask.
@@ -186,10 +271,16 @@ fn plan_looks(built: &mut Built, plan: &Plan, index: NodeIndex, id: NodeId, appl
     for at in looks.take(MAX_LOOKS) {
         let at = Instant::from_nanos(at) + EFFECT;
         built.network.at(at, move |network| {
-            let accepted = network
-                .application_mut::<Registrar>(application)
-                .map(|registrar| std::mem::take(&mut registrar.accepted));
-            for Accepted { prefix, cost, to } in accepted.unwrap_or_default() {
+            let Some(registrar) = network.application_mut::<Registrar>(application) else { return };
+            let revoked = registrar.take_revoked();
+            let accepted = std::mem::take(&mut registrar.accepted);
+            registrar.given.extend(accepted.iter().cloned());
+            for Accepted { prefix, to, .. } in revoked {
+                // As in the daemon: the route goes, and what was cached below it. Neither need be there.
+                let _ = network.remove_route(id, prefix.clone(), to);
+                let _ = network.erase_cached(id, prefix);
+            }
+            for Accepted { prefix, cost, to, .. } in accepted {
                 // A table of routes that is full has counted it.
                 let _ = network.add_route(id, prefix, to, cost);
             }

@@ -99,9 +99,10 @@ fn of_namespaces(content: &Table) -> Vec<Finding> {
 }
 
 fn events(content: &Table) -> Option<Finding> {
-    content.get("event").and_then(Value::as_array).filter(|list| !list.is_empty())?;
+    let has_events = content.get("event").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    let key = if has_events { "event" } else { content.get("mobility").map(|_| "mobility")? };
     Some(Finding {
-        key: "event".to_owned(),
+        key: key.to_owned(),
         message: "links and forwarders on machines of their own stay as they are until the end".to_owned(),
         suggestion: Some("run it with --on netns, or --on sim".to_owned()),
         ..Finding::default()

@@ -26,8 +26,14 @@ tables! {
         key: Option<String> = "none",
         /// What became of the key that the owner had before, and which a registration with the key `stolen`
         /// uses: `valid`, its certificate counts still; `expired`, it has run out in the first second;
-        /// `revoked`, the owner has revoked it, and whoever checks keys has the record.
+        /// `revoked`, the owner has revoked it, and whoever checks keys has the record; `published`, nobody
+        /// has the record before the owner publishes it at `revoked_at`.
         earlier_key: Option<String> = "valid",
+        /// When the owner begins to publish the record, in a list called `REVOKED` beside the content's
+        /// prefix (`/net/REVOKED` for `/net/files`), which is signed with the key of that name's identity
+        /// (`/net`). Whoever checks keys has asked for the list from the begin, once a second; routes to it
+        /// must be there.
+        revoked_at: Option<Span> = "only with `earlier_key = \"published\"`",
     }
 
     /// Sizes of files: a list, a distribution, or what a file has counted. Those that are drawn are drawn

@@ -8,7 +8,7 @@ pub use self::expect::{Control, Expect};
 pub use self::registration::Registration;
 pub use self::server::Server;
 pub use self::simulated::{
-    Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
+    Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Mobility, Producer, RateControl, Topology, Trace,
 };
 use crate::experiment::reference::describe::tables;
 use crate::experiment::units::{Frequency, Rate, Share, Size, Span};
@@ -131,6 +131,8 @@ tables! {
         load: BTreeMap<String, Load> = "none",
         /// What happens to the network, in virtual time or in namespaces.
         event: Vec<Event> = "nothing",
+        /// Nodes that move, in virtual time or in namespaces.
+        mobility: Option<Mobility> = "none does",
         /// What virtual time records in addition to what every run does.
         trace: Option<Trace> = "nothing",
         /// Links of virtual time whose packets are captured.

@@ -162,18 +162,37 @@ tables! {
         /// When.
         at: Span,
         /// `link-down`, `link-up`, `link-change` (with `rate`, `delay` or `loss`), or `restart` of a node's
-        /// forwarder.
+        /// forwarder; `partition`, all links between `nodes` and the rest go down, and `heal`, what
+        /// partitions have taken down comes back.
         action: String,
         /// The link's name.
         link: Option<String> = "must be given for a link",
         /// The node.
         node: Option<String> = "must be given for `restart`",
+        /// The nodes on one side.
+        nodes: Vec<String> = "must be given for `partition`",
         /// The new rate.
         rate: Option<Rate> = "as it was",
         /// The new delay.
         delay: Option<Span> = "as it was",
         /// The new loss.
         loss: Option<Share> = "as it was",
+    }
+
+    /// Nodes that move, as links that go down and come back. Routes are of all links (`routes = "all"`), and
+    /// a strategy finds out which way leads on.
+    Mobility as "mobility" {
+        /// A CSV file beside the experiment with a time in seconds, a node and one of its links in each line:
+        /// from then on it has that link, and none of the others that the file names for it. Before its first
+        /// line a node has the link of that.
+        handovers: Option<String> = "`movements` says it",
+        /// A file of ns-2's movements (`set X_`, `set Y_`, `setdest`): a link is up while its nodes hear each
+        /// other.
+        movements: Option<String> = "`handovers` says it",
+        /// How far nodes of `movements` hear each other, in metres.
+        range: Option<f64> = "must be given for `movements`",
+        /// Which nodes the numbers in `movements` are, from 0 on.
+        nodes: Vec<String> = "all nodes, in the order of their names",
     }
 
     /// What a run in virtual time writes down beside what every run does, in `trace/` of each repeat.

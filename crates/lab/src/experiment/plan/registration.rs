@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Activity, NodeIndex, Plan};
+use super::{Activity, ContentPlan, NodeIndex, Plan};
 use crate::experiment::model::Forwarder;
 
 /// A route that a node asks a neighbour for.
@@ -48,14 +48,20 @@ pub enum EarlierKey {
     Valid,
     /// It has run out.
     Expired,
-    /// The owner has revoked it.
+    /// The owner has revoked it, and whoever checks keys has the record.
     Revoked,
+    /// The owner publishes the record that revokes it at this time, and whoever checks keys fetches it.
+    Published(u64),
 }
 
 impl EarlierKey {
     /// The words for it.
-    pub const WORDS: [(&'static str, Self); 3] =
-        [("valid", EarlierKey::Valid), ("expired", EarlierKey::Expired), ("revoked", EarlierKey::Revoked)];
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("valid", EarlierKey::Valid),
+        ("expired", EarlierKey::Expired),
+        ("revoked", EarlierKey::Revoked),
+        ("published", EarlierKey::Published(0)),
+    ];
 }
 
 /// What a node does with Interests that it has got a route for.
@@ -105,6 +111,11 @@ impl Plan {
             Activity::Register(registration) => Some((workload.at, registration)),
             _ => None,
         })
+    }
+
+    /// Contents whose owners publish what revokes their earlier keys.
+    pub fn publishing_owners(&self) -> impl Iterator<Item = &ContentPlan> {
+        self.contents.iter().filter(|content| matches!(content.signed, Some(EarlierKey::Published(_))))
     }
 
     /// The identities whose keys are believed by whoever asks for keys, each once, and what became of the

@@ -60,9 +60,11 @@ pub(crate) const FILES_FOLDER: &str = "files";
 const MAX_BYTES_OF_A_FILE: u64 = 256 << 20;
 
 /// Where a file is named, as ways to its key; `*` stands for every name.
-const KEYS: [&[&str]; 6] = [
+const KEYS: [&[&str]; 8] = [
     &["topology", "file"],
     &["study", "cache_placement", "topology", "file"],
+    &["mobility", "handovers"],
+    &["mobility", "movements"],
     &["profile"],
     &["content", "*", "sizes", "file"],
     &["content", "*", "sizes", "trace"],

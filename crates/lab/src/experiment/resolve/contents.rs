@@ -65,6 +65,20 @@ fn signed(file: &File, key: &str, content: &Content, f: &mut Findings) -> Option
     let is_signed = f.word(&format!("{key}.key"), content.key.as_deref().unwrap_or("none"), &words)?;
     let word = content.earlier_key.as_deref().unwrap_or("valid");
     let earlier = f.word(&format!("{key}.earlier_key"), word, &EarlierKey::WORDS)?;
+    let earlier = match (earlier, content.revoked_at) {
+        (EarlierKey::Published(_), Some(at)) => EarlierKey::Published(at.0),
+        (EarlierKey::Published(_), None) => {
+            let hint = Some("write for example revoked_at = \"6 s\"".to_owned());
+            f.add(format!("{key}.earlier_key"), "a record is published at some time", hint);
+            return None;
+        }
+        (earlier, None) => earlier,
+        (earlier, Some(_)) => {
+            let hint = Some("write earlier_key = \"published\"".to_owned());
+            f.add(format!("{key}.revoked_at"), "no record is published", hint);
+            earlier
+        }
+    };
     if !is_signed {
         if content.earlier_key.is_some() {
             let hint = Some("write key = \"owner\"".to_owned());

@@ -5,6 +5,7 @@ pub(super) mod choice;
 mod contents;
 mod link_keys;
 mod links;
+mod mobility;
 mod named_workload;
 mod ndnlp;
 pub(super) mod network;
@@ -84,7 +85,8 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     // Of a run that does not last it is one mistake that nothing begins in it.
     let duration_ns = if file.duration.0 == 0 { u64::MAX } else { file.duration.0 };
     workloads::told_apart(&workloads, &names, duration_ns, f);
-    let events = simulated::events(file, &names, &links, f);
+    let mut events = simulated::events(file, &names, &links, f);
+    events.extend(mobility::events(file, &names, &links, files, f));
     let trace = simulated::trace(file, &links, f);
     let prefixes = prefixes::prefixes(file, &workloads, &contents, f);
     let sample_every_ns = file.sample_every.map_or(500_000_000, |span| span.0);

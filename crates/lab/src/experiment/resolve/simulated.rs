@@ -5,6 +5,7 @@ use flow::workload::{Setting, Spacing};
 use packet::random::Zipf;
 
 use super::choice::{Draw, Purpose};
+use super::mobility;
 use super::network;
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
@@ -314,13 +315,23 @@ fn controller(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Op
 /// What happens to the network.
 pub(super) fn events(file: &File, names: &[&str], links: &Links, f: &mut Findings) -> Vec<EventPlan> {
     let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-    let mut list = Vec::new();
+    let (mut list, mut partitions) = (Vec::new(), Vec::new());
     for (number, event) in file.event.iter().enumerate() {
         let key = format!("event.{number}");
         let at_ns = event.at.0;
-        let actions =
-            [("link-down", "link"), ("link-up", "link"), ("link-change", "link"), ("restart", "node")];
+        let actions = [
+            ("link-down", "link"),
+            ("link-up", "link"),
+            ("link-change", "link"),
+            ("restart", "node"),
+            ("partition", "nodes"),
+            ("heal", "nodes"),
+        ];
         let Some(of) = f.word(&format!("{key}.action"), &event.action, &actions) else { continue };
+        if of == "nodes" {
+            partitions.push((at_ns, number, event));
+            continue;
+        }
         let (given, known, what) = match of {
             "node" => (&event.node, names, "node"),
             _ => (&event.link, link_names.as_slice(), "link"),
@@ -354,6 +365,7 @@ pub(super) fn events(file: &File, names: &[&str], links: &Links, f: &mut Finding
         };
         list.push(EventPlan { at_ns, change });
     }
+    mobility::fall_apart(&mut list, partitions, names, links, f);
     list
 }
 

@@ -167,9 +167,9 @@ impl RevocationService {
         Ok(self.file.take_in(&list.name, UnixTime::from_millis(made), now, &list.bytes)?)
     }
 
-    fn conclude(&mut self, now: Now, list: ListFetch, outcome: Result<(), ListError>) {
-        let ListFetch { ref name, .. } = list;
-        match outcome.and_then(|()| self.take_in(now.unix, &list)) {
+    fn conclude(&mut self, now: Now, list: &ListFetch, outcome: Result<(), ListError>) {
+        let name = &list.name;
+        match outcome.and_then(|()| self.take_in(now.unix, list)) {
             Ok(added) => {
                 self.told = None;
                 if added > 0 {
@@ -238,7 +238,7 @@ impl InnerService for RevocationService {
             list.fetch.handle_timeout(now);
         }
         match list.go_on(now, face) {
-            Some(outcome) => self.conclude(now, list, outcome),
+            Some(outcome) => self.conclude(now, &list, outcome),
             None => self.current = Some(list),
         }
     }

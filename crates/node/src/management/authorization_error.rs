@@ -53,6 +53,9 @@ pub enum UnauthorizedCommand {
     /// It is about a face of somebody else, and nobody has signed it.
     #[error("a neighbour without a key may make routes to itself only")]
     OtherFace,
+    /// Nobody can say which keys count (`[management] revocations_max_age_secs`).
+    #[error("the records of revoked keys are too old to say which keys count")]
+    OldRevocations,
 }
 
 /// What is wrong with the time in a signature.

@@ -203,8 +203,7 @@ impl NfdManagement {
         let Some(parameters) = parameters_of(request) else { return Outcome::NoReply };
         let Request { now, command, scope, interest, from, .. } = request;
         if self.cannot_tell_revoked_keys(scope) {
-            let reason = "the records of revoked keys are too old to say which keys count".to_owned();
-            return self.refuse(request, &AuthorizationError::Unauthorized(reason));
+            return self.refuse(request, &UnauthorizedCommand::OldRevocations.into());
         }
         let Some(authority) = self.authority(scope) else { return Outcome::NoReply };
         // An announcement is signed itself, by whom it concerns.

@@ -66,10 +66,41 @@ pub(crate) fn by_first_bytes(bytes: &[u8]) -> &'static str {
     if is_text && !valid.is_empty() { "text/plain; charset=utf-8" } else { UNKNOWN }
 }
 
-/// Whether a browser runs what is written in such bytes.
-pub(crate) fn is_active(kind: &str) -> bool {
+/// What a producer says of its bytes, if it is one kind and nothing else: browsers read lists in ways of their
+/// own, and take the last.
+pub(crate) fn of_producer(kind: &str) -> Option<&str> {
+    let is_token = |text: &str| {
+        let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
+        !text.is_empty() && text.bytes().all(is_of_token)
+    };
+    let (essence, parameters) = kind.split_once(';').unwrap_or((kind, ""));
+    let (class, subclass) = essence.trim_end().split_once('/')?;
+    let is_parameter = |byte: u8| byte == b' ' || byte.is_ascii_graphic() && byte != b',';
+    (is_token(class) && is_token(subclass) && parameters.bytes().all(is_parameter)).then_some(kind)
+}
+
+/// Kinds of which no browser makes a page that runs; beside them pictures, sound, films and fonts.
+const HARMLESS: &[&str] = &[
+    "text/plain",
+    "text/css",
+    "text/csv",
+    "text/javascript",
+    "text/vtt",
+    "application/json",
+    "application/gzip",
+    "application/zip",
+    "application/ogg",
+    "application/wasm",
+    "application/dash+xml",
+    "application/vnd.apple.mpegurl",
+    UNKNOWN,
+];
+
+/// Whether no browser runs what is written in such bytes when it shows them as a page.
+pub(crate) fn is_harmless(kind: &str) -> bool {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    kind == "text/html" || kind == "application/pdf" || kind.contains("xml") && kind != "application/dash+xml"
+    let is_media = ["image/", "audio/", "video/", "font/"].iter().any(|class| kind.starts_with(class));
+    HARMLESS.contains(&&kind[..]) || is_media && !kind.contains("xml")
 }
 
 #[cfg(test)]
@@ -112,12 +143,34 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_runs_is_known() {
-        for kind in ["text/html; charset=utf-8", "image/svg+xml", "application/xhtml+xml", "text/xml"] {
-            assert!(is_active(kind), "{kind}");
+    fn only_kinds_that_no_browser_runs_are_harmless() {
+        for kind in [
+            "text/html; charset=utf-8",
+            "TEXT/HTML",
+            "image/svg+xml",
+            "application/xhtml+xml",
+            "text/xml",
+            "text/xsl",
+            "application/pdf",
+            "multipart/x-mixed-replace;boundary=a",
+            "message/rfc822",
+            "made/up",
+        ] {
+            assert!(!is_harmless(kind), "{kind}");
         }
-        for kind in ["video/mp4", "text/plain", "application/dash+xml", "image/png"] {
-            assert!(!is_active(kind), "{kind}");
+        for kind in ["video/mp4", "text/plain; charset=utf-8", "application/dash+xml", "image/png", UNKNOWN] {
+            assert!(is_harmless(kind), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_producer_says_one_kind_or_none() {
+        for kind in ["text/html", "text/html; charset=utf-8", "application/vnd.api+json;a=\"b c\""] {
+            assert_eq!(of_producer(kind), Some(kind));
+        }
+        for kind in ["", "text", "a/b, text/html", "text/plain;a,text/html", "/html", "a b/c", "a/b\r\nX: y"]
+        {
+            assert_eq!(of_producer(kind), None, "{kind}");
         }
     }
 }

@@ -57,7 +57,8 @@ pub(crate) async fn send(
     }
     let validators = validators(&found);
     let mut response = Response::new(Content::Empty);
-    let kind = found.fields.content_type.clone().or_else(|| content_type::by_name(asked.name.as_ref()));
+    let told = found.fields.content_type.as_deref().and_then(content_type::of_producer);
+    let kind = told.map(str::to_owned).or_else(|| content_type::by_name(asked.name.as_ref()));
     describe(&mut response, asked, &found, &validators);
     match validators.check(asked.headers) {
         Verdict::Send => {}
@@ -209,7 +210,7 @@ fn describe(
 
 fn set_kind(response: &mut Reply, asked: &ObjectRequest<'_>, kind: &str) {
     set(response, header::CONTENT_TYPE, kind);
-    if content_type::is_active(kind) && !asked.is_own_origin {
+    if !content_type::is_harmless(kind) && !asked.is_own_origin {
         set(response, header::CONTENT_SECURITY_POLICY, STRANGERS_POLICY);
     }
 }

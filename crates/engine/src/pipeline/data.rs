@@ -86,7 +86,7 @@ impl Engine {
         let Some((last, others)) = found.matches.split_last() else {
             return self.take_unsolicited(arrived, data, found);
         };
-        if arrived.is_cacheable() {
+        if arrived.is_cacheable() && self.came_by_its_name(arrived, data, found) {
             let is_welcome = if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
                 let incoming = IncomingData::at(now, data, name.kept(), found.known);
@@ -105,6 +105,23 @@ impl Engine {
             self.satisfy_others(arrived, data, others, last);
         }
         self.satisfy(arrived, on_hand, last);
+    }
+
+    /// Whether Data came from where its name leads. Who asks decides where a forwarding hint leads, and that
+    /// may be to a forger: what he answers is for those who asked so.
+    #[inline(always)]
+    fn came_by_its_name(&self, arrived: ArrivedData<'_>, data: &Data, found: &DataMatches) -> bool {
+        let is_hinted = |id: PendingId| self.tables.pending.get(id).is_some_and(|entry| entry.is_hinted);
+        !found.matches.iter().all(is_hinted) || self.leads_to(arrived.from, data)
+    }
+
+    /// Whether this face is a next hop for the name of this Data.
+    #[inline(never)]
+    fn leads_to(&self, face: FaceId, data: &Data) -> bool {
+        let hashes = self.hasher.hash(data.dialect(), data.name().components());
+        let fib = &self.tables.fibs[data.dialect() as usize];
+        let node = fib.longest_match(data.name(), &hashes);
+        fib.next_hops(node).iter().any(|next_hop| next_hop.face == face)
     }
 
     /// Answers these pending Interests with Data from the second store, which strategies have no part in.

@@ -260,8 +260,8 @@ impl Engine {
         call: impl FnOnce(&mut dyn Strategy, &mut StrategyContext<'_>),
     ) -> StrategyDecision {
         let fib = &self.tables.fibs[interest.dialect() as usize];
-        let route =
-            if interest.has_forwarding_hint() { self.hinted_route(interest).unwrap_or(node) } else { node };
+        let hinted = if interest.has_forwarding_hint() { self.hinted_route(interest) } else { None };
+        let route = hinted.unwrap_or(node);
         let Some(entry) = self.tables.pending.get_mut(id) else {
             return StrategyDecision::Done(Outcome::default());
         };
@@ -276,6 +276,7 @@ impl Engine {
         };
         if let Some(instance) = self.tables.strategies.get_mut(fib.strategy(node).0) {
             context.entry.watches_data = instance.watches_data;
+            context.entry.is_hinted |= hinted.is_some();
             call(&mut *instance.strategy, &mut context);
         }
         // What almost always happens, apart: the Interest need not be shared with a command that follows.

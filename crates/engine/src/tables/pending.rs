@@ -94,6 +94,8 @@ pub(crate) struct Pending {
     pub(crate) satisfied: bool,
     /// Whether the strategy is to be shown the Data.
     pub(crate) watches_data: bool,
+    /// Whether it was sent where its forwarding hint leads, and not where its name does.
+    pub(crate) is_hinted: bool,
     /// Whether it waits for the second store, and was sent nowhere yet.
     pub(crate) asks_store: bool,
     /// Whether the second store is to be asked if upstream fails.
@@ -400,6 +402,7 @@ impl PendingTable {
             strategy_timer: Instant::NEVER,
             satisfied: false,
             watches_data: false,
+            is_hinted: false,
             asks_store: false,
             may_turn_to_store: false,
             stays_on_host: false,

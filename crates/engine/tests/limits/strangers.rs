@@ -424,3 +424,40 @@ fn a_face_that_goes_takes_its_own_routes_and_no_others_with_it() {
     assert_eq!(node.engine.table_sizes().routes, 52, "with /a");
     assert_eq!(node.ask(CONSUMER, "/r/0")[0].face, PRODUCER);
 }
+
+#[test]
+fn data_from_where_a_hint_alone_leads_goes_to_who_asked_so_and_is_kept_for_nobody() {
+    let mut node = attacked_node();
+    node.route("/evil", ATTACKER).unwrap();
+    let by_hint = |to: &str, nonce| {
+        let builder = InterestBuilder::new(name("/a/b")).forwarding_hint(vec![name(to)]);
+        builder.nonce(nonce).build().unwrap()
+    };
+    let sent = node.interest(OTHER, &by_hint("/evil", 1));
+    assert!(is_interest(&sent, ATTACKER), "{sent:?}");
+    let sent = node.data(ATTACKER, &data("/a/b", 1));
+    assert!(is_data(&sent, OTHER), "who asked so has it: {sent:?}");
+    let sent = node.ask(CONSUMER, "/a/b");
+    assert!(is_interest(&sent, PRODUCER), "who asks by the name is not answered with it: {sent:?}");
+    let sent = node.interest(OTHER, &by_hint("/evil", 2));
+    assert!(is_interest(&sent, ATTACKER), "nor is who asks again: {sent:?}");
+    // Both wait; what the producer answers is for the one that he was sent.
+    node.data(ATTACKER, &data("/a/b", 1));
+    let sent = node.data(PRODUCER, &data("/a/b", 2));
+    assert!(is_data(&sent, CONSUMER), "{sent:?}");
+    let sent = node.ask(CONSUMER, "/a/b");
+    assert!(is_data(&sent, CONSUMER), "what came by the name is kept: {sent:?}");
+}
+
+#[test]
+fn data_from_where_a_hint_and_its_name_lead_is_kept() {
+    let mut node = attacked_node();
+    node.route("/region", PRODUCER).unwrap();
+    let hint = vec![name("/region")];
+    let interest = InterestBuilder::new(name("/a/b")).forwarding_hint(hint).nonce(1).build().unwrap();
+    let sent = node.interest(OTHER, &interest);
+    assert!(is_interest(&sent, PRODUCER), "{sent:?}");
+    node.data(PRODUCER, &data("/a/b", 1));
+    let sent = node.ask(CONSUMER, "/a/b");
+    assert!(is_data(&sent, CONSUMER), "{sent:?}");
+}

@@ -111,7 +111,7 @@ impl Mapping {
                 for part in parts.split('/') {
                     let value =
                         percent::decode(part.as_bytes()).ok_or(MappingError::NoName("% needs two digits"))?;
-                    if matches!(&value[..], b"." | b"..") {
+                    if climbs(&value) {
                         return Err(MappingError::NoName("`.` and `..` are no names"));
                     }
                     name = name.with(Component::generic(&value)).map_err(|_| too_long())?;
@@ -215,6 +215,15 @@ fn is_of_query(byte: u8) -> bool {
     is_of_path(byte) || b"/?%[]|^`{}\\".contains(&byte)
 }
 
+/// Whether a web server may take a part of a path for this folder or the one above, in whole or up to a
+/// semicolon, or with another kind of slash in it.
+fn climbs(part: &[u8]) -> bool {
+    part.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| {
+        let name = part.split(|byte| *byte == b';').next().unwrap_or_default();
+        matches!(name, b"." | b"..")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,13 +266,25 @@ mod tests {
     #[test]
     fn what_leads_elsewhere_is_refused_both_ways() {
         let mapping = mapping("https://example.org/base");
-        for path in ["/other", "/basement", "/base/../x", "/base/%2e%2e/x", "/base/.", "/base/%zz"] {
+        for path in [
+            "/other",
+            "/basement",
+            "/base/../x",
+            "/base/%2e%2e/x",
+            "/base/.",
+            "/base/%zz",
+            "/base/..;a",
+            "/base/x%5C..",
+        ] {
             assert!(mapping.name_of(path, None).is_err(), "{path}");
         }
         assert!(mapping.name_of("/base/a", Some("x y\r\nHost: evil")).is_err());
         for name in [
             "/web/other",
             "/web/example/...../x",
+            "/web/example/x/..%3B",
+            "/web/example/..%5C..",
+            "/web/example/x%2F..",
             "/web/example/...",
             "/web/example/v=1",
             "/web/example/32=metadata",

@@ -94,7 +94,9 @@ impl World {
         let (user, producer) = (face("user"), face("producer"));
         let hop = NextHop { face: producer.id(), cost: 0 };
         control.add_next_hop(Dialect::Ndn, &name("/lab"), hop, None).unwrap();
-        World { node, file, lab, alice, user, producer, list: None, last_ms: 0 }
+        // Commands must be later than the node's start.
+        let last_ms = now_ms() + 10;
+        World { node, file, lab, alice, user, producer, list: None, last_ms }
     }
 
     /// Has somebody publish a list that was made at that time.

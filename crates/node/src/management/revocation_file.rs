@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -78,22 +78,32 @@ impl RevocationFile {
             Err(error) => return Err(error.into()),
         };
         let added = add_published_revocations(list, name.as_ref(), &mut records)?;
-        if added > 0 || written.is_none() {
-            FILE.write(&self.path, &revocations_to_file(&records))?;
+        let known = self.made.insert(name.clone(), Some(made));
+        let at = self.time_of_news(written.unwrap_or(UNIX_EPOCH), now);
+        let noted = if added > 0 || written.is_none() {
+            // Who reads it meanwhile must not find an old list in a file that looks new.
+            let bytes = revocations_to_file(&records);
+            FILE.write_by(&self.path, |file| file.write_all(&bytes).and_then(|()| file.set_modified(at)))
+        } else {
+            File::options().write(true).open(&self.path).and_then(|file| file.set_modified(at))
+        };
+        if let Err(error) = noted {
+            match known {
+                Some(known) => self.made.insert(name.clone(), known),
+                None => self.made.remove(name),
+            };
+            return Err(error.into());
         }
-        self.made.insert(name.clone(), Some(made));
-        self.note_time(written.unwrap_or(UNIX_EPOCH), now)?;
         Ok(added)
     }
 
-    /// Writes down how old the oldest list is; `written` is what the file said of that before. What an
-    /// operator has written later counts as news, too.
-    fn note_time(&self, written: SystemTime, now: UnixTime) -> io::Result<()> {
+    /// What the file is to say of how old the oldest list is; `written` is what it said of that before. What
+    /// an operator has written later counts as news, too.
+    fn time_of_news(&self, written: SystemTime, now: UnixTime) -> SystemTime {
         let oldest = self.made.values().copied().min().flatten();
         let oldest =
             oldest.map(|made| UNIX_EPOCH + Duration::from_millis(made.as_millis().min(now.as_millis())));
-        let at = oldest.map_or(written, |oldest| oldest.max(written));
-        File::options().write(true).open(&self.path)?.set_modified(at)
+        oldest.map_or(written, |oldest| oldest.max(written))
     }
 }
 

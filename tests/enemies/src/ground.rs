@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread::JoinHandle;
 
 use nix::sched::{CloneFlags, setns};
-use rustix::thread::{CpuSet, sched_setaffinity};
+use testkit::own_network::ip;
 
 /// The processor of the victim.
 pub(crate) const VICTIM_CPU: usize = 0;
@@ -134,9 +134,7 @@ pub(crate) fn stay_on(cpu: usize) -> io::Result<()> {
     if count <= cpu {
         return Ok(());
     }
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    Ok(sched_setaffinity(None, &set)?)
+    system::processors::stay_on(&[cpu])
 }
 
 /// Makes this process a session of its own that goes before the others of the machine, where the system
@@ -194,13 +192,4 @@ fn remove_leftovers() {
         }
         let _ = ip(&format!("netns del {name}"));
     }
-}
-
-fn ip(arguments: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments.split(' ')).output();
-    let output = output.map_err(|error| format!("the program `ip` cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }

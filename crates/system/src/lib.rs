@@ -1,10 +1,10 @@
 //! What the operating system tells and takes, for every crate that works with it: its clocks, what it says
-//! about processes and memory below `/proc`, which datagrams it takes together, whose an address of IP is,
-//! and which of its errors are none.
+//! about processes and memory below `/proc`, which processors a thread may use, which datagrams it takes
+//! together, whose an address of IP is, and which of its errors are none.
 //!
 //! Pure crates may not use this one: they are given the time and hand out what they want done. [`Clock`] is
-//! what their owners read it from. All but [`Clock`] and [`unix_now`] is a function of its arguments; nothing
-//! here opens files or sockets.
+//! what their owners read it from. All but [`Clock`], [`unix_now`] and [`processors`] is a function of its
+//! arguments; nothing here opens files or sockets.
 //!
 //! ```
 //! use cairn_system::Clock;
@@ -17,6 +17,7 @@ mod address_prefix;
 mod clock;
 pub mod meminfo;
 pub mod proc_files;
+pub mod processors;
 pub mod trains;
 mod try_again;
 

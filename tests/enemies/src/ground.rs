@@ -9,7 +9,6 @@ use std::process::Command;
 use std::thread::JoinHandle;
 
 use nix::sched::{CloneFlags, setns};
-use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// The processor of the victim.
 pub(crate) const VICTIM_CPU: usize = 0;
@@ -134,9 +133,7 @@ pub(crate) fn stay_on(cpu: usize) -> io::Result<()> {
     if count <= cpu {
         return Ok(());
     }
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    Ok(sched_setaffinity(None, &set)?)
+    system::processors::stay_on(&[cpu])
 }
 
 /// Makes this process a session of its own that goes before the others of the machine, where the system

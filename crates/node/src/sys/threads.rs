@@ -5,9 +5,7 @@ use std::sync::mpsc::SyncSender;
 /// Keeps the calling thread on one processor, if one is named.
 pub(crate) fn pin_to_cpu(cpu: Option<usize>) {
     let Some(cpu) = cpu else { return };
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(cpu);
-    if let Err(error) = rustix::thread::sched_setaffinity(None, &set) {
+    if let Err(error) = system::processors::stay_on(&[cpu]) {
         tracing::warn!(cpu, %error, "the data plane cannot be kept on this processor");
     }
 }

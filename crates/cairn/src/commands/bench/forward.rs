@@ -35,7 +35,8 @@ impl<'a> Bench<'a> {
         };
         let prefix = shape(arguments, Dialect::Ndn, 0).prefix().map_err(io::Error::other)?.to_string();
         let dialect = Dialect::Ndn;
-        let stage = Stage { directory: own_folder()?, processors: apart, prefix, namespace: None, dialect };
+        let stage =
+            Stage { directory: own_folder()?, processors: apart.clone(), prefix, namespace: None, dialect };
         let progress = ProgressBar::new_spinner();
         progress.enable_steady_tick(Duration::from_millis(250));
         Ok(Bench { arguments, stage, anywhere, apart, rows: Vec::new(), progress })
@@ -57,7 +58,8 @@ impl<'a> Bench<'a> {
 
     fn measure_part(&mut self, part: Part, subjects: &[Subject]) -> Result<(), BenchError> {
         let anywhere = matches!(part, Part::Latency | Part::LatencyRow | Part::CcnxLatencyRow);
-        self.stage.processors = if anywhere { self.anywhere } else { self.apart };
+        let processors = if anywhere { &self.anywhere } else { &self.apart };
+        self.stage.processors = processors.clone();
         self.stage.dialect = part.dialect();
         self.stage.processors.enter_load()?;
         let window = self.arguments.window;

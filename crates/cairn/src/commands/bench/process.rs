@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lab::backend::machine::processes::{memory_bytes, processor_ns, with_children};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use system::processors::{allowed, stay_on};
 
 /// A running forwarder; killed when dropped.
 pub(super) struct Forwarder {
@@ -15,32 +15,27 @@ pub(super) struct Forwarder {
 }
 
 /// The processors for the forwarder, and those for consumer and producer.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Processors {
-    forwarder: CpuSet,
-    load: CpuSet,
+    forwarder: Vec<usize>,
+    load: Vec<usize>,
 }
 
 impl Processors {
     /// One for the forwarder and one for the load.
     pub(super) fn apart(forwarder: usize, load: usize) -> Self {
-        let [forwarder, load] = [forwarder, load].map(|cpu| {
-            let mut set = CpuSet::new();
-            set.set(cpu);
-            set
-        });
-        Processors { forwarder, load }
+        Processors { forwarder: vec![forwarder], load: vec![load] }
     }
 
     /// Wherever the system puts them.
     pub(super) fn anywhere() -> io::Result<Self> {
-        let all = sched_getaffinity(None)?;
-        Ok(Processors { forwarder: all, load: all })
+        let all = allowed()?;
+        Ok(Processors { forwarder: all.clone(), load: all })
     }
 
     /// Brings this thread, and what it starts from now on, to where the load runs.
     pub(super) fn enter_load(&self) -> io::Result<()> {
-        Ok(sched_setaffinity(None, &self.load)?)
+        stay_on(&self.load)
     }
 }
 
@@ -48,7 +43,7 @@ impl Forwarder {
     /// Starts a program where forwarders run.
     pub(super) fn start(command: &mut Command, processors: &Processors) -> io::Result<Self> {
         // Children inherit the processors of the thread that starts them.
-        sched_setaffinity(None, &processors.forwarder)?;
+        stay_on(&processors.forwarder)?;
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         processors.enter_load()?;
         Ok(Forwarder { child: child? })

@@ -10,7 +10,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::affinity;
+use system::processors;
+
 use super::cgroup::Controllers;
 use crate::order::Owner;
 
@@ -24,9 +25,9 @@ pub fn keep_awake() -> io::Result<()> {
     if io::stdin().read_line(&mut String::new())? == 0 {
         return Ok(());
     }
-    for processor in affinity::allowed()? {
+    for processor in processors::allowed()? {
         std::thread::spawn(move || {
-            let pinned = affinity::stay_on(processor);
+            let pinned = processors::stay_on(&[processor]);
             // Two threads on one processor would leave another asleep.
             while pinned.is_ok() {
                 std::hint::spin_loop();

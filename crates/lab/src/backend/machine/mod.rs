@@ -1,7 +1,6 @@
 //! What every backend with real forwarders does on a machine: control groups with shares, competing loads,
 //! processors that are kept awake, agents, samples of a forwarder, and what the machine below takes away.
 
-pub(crate) mod affinity;
 pub mod cgroup;
 pub(crate) mod clients;
 pub mod idle_inhibitor;

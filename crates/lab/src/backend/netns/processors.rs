@@ -1,7 +1,8 @@
 //! The machine's processors: which nodes run on which, and that none sleeps while a run is measured.
 
+use system::processors;
+
 use super::world::{World, WorldError, io_error};
-use crate::backend::machine::affinity;
 use crate::backend::machine::idle_inhibitor::IdleInhibitor;
 
 impl World<'_> {
@@ -19,9 +20,9 @@ impl World<'_> {
     /// Gives each node one processor, in turns. What is started in a namespace stays where its thread is.
     pub(super) fn deal_out_processors(&self) -> Result<(), WorldError> {
         let failed = |error| io_error("a node cannot be kept on one processor")(error);
-        let processors = affinity::allowed().map_err(failed)?;
-        for (namespace, processor) in self.namespaces.iter().zip(processors.into_iter().cycle()) {
-            namespace.run(move || affinity::stay_on(processor))?.map_err(failed)?;
+        let allowed = processors::allowed().map_err(failed)?;
+        for (namespace, processor) in self.namespaces.iter().zip(allowed.into_iter().cycle()) {
+            namespace.run(move || processors::stay_on(&[processor]))?.map_err(failed)?;
         }
         Ok(())
     }

@@ -207,7 +207,8 @@ fn memory(entries: u64) {
     );
 }
 
-/// Resident memory of this process; zero where the system does not tell.
+/// Resident memory of this process; zero where the system does not tell. Read here, since the engine may not
+/// use `system`, which does the same.
 fn resident_bytes() -> i64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<i64>().ok()).unwrap_or(0) * 4096

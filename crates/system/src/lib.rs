@@ -3,8 +3,8 @@
 //! together, whose an address of IP is, and which of its errors are none.
 //!
 //! Pure crates may not use this one: they are given the time and hand out what they want done. [`Clock`] is
-//! what their owners read it from. All but [`Clock`], [`unix_now`] and [`processors`] is a function of its
-//! arguments; nothing here opens files or sockets.
+//! what their owners read it from. All but [`Clock`], [`unix_now`], [`processors`] and two functions of
+//! [`proc_files`] is a function of its arguments; nothing here opens sockets, or files but those.
 //!
 //! ```
 //! use cairn_system::Clock;

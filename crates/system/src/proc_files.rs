@@ -1,4 +1,6 @@
-//! What Linux says about processes in `/proc/PID/stat` and `/proc/PID/task/TID/schedstat`.
+//! What Linux says about processes in `/proc/PID/stat`, `/proc/PID/status` and `/proc/PID/task/TID/schedstat`.
+
+use std::fs;
 
 /// A number in the text of `/proc/PID/stat`, counted as proc(5) counts: 14 is the user time in ticks. Those
 /// before the third are no numbers, and give `None`.
@@ -25,9 +27,39 @@ pub fn schedstat(text: &str) -> Option<[u64; 2]> {
     Some([next()?, next()?])
 }
 
+/// Nanoseconds that the threads which a process has now had the processor, and that they could have run and
+/// had it not. `None` if the process has ended.
+pub fn processor_ns(pid: u32) -> Option<[u64; 2]> {
+    let mut total = [0; 2];
+    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        // A thread may end while this looks.
+        let Ok(text) = fs::read_to_string(task.path().join("schedstat")) else { continue };
+        for (sum, time) in total.iter_mut().zip(schedstat(&text).unwrap_or_default()) {
+            *sum += time;
+        }
+    }
+    Some(total)
+}
+
+/// Resident memory of a process; `None` if it has ended.
+pub fn memory_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_has_memory_and_has_used_time_and_one_that_is_not_there_has_neither() {
+        let own = std::process::id();
+        assert!(memory_bytes(own).is_some_and(|bytes| bytes > 100_000));
+        assert!(processor_ns(own).is_some_and(|[used, _]| used > 0));
+        // No process has this number.
+        assert_eq!((memory_bytes(0), processor_ns(0)), (None, None));
+    }
 
     #[test]
     fn fields_are_counted_behind_a_name_that_looks_like_fields() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
-use system::proc_files::schedstat;
+use system::proc_files::{memory_bytes, processor_ns};
 
 use crate::cage::Cage;
 use crate::ground::{self, Ground, VICTIM_CPU};
@@ -168,23 +168,13 @@ impl Requester {
 
 /// Bytes of memory that a process has resident.
 pub(crate) fn resident_bytes(pid: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
-    pages.unwrap_or(0) * rustix::param::page_size() as u64
+    memory_bytes(pid).unwrap_or(0)
 }
 
 /// Time that all threads of a process have run, and time that they could have run and had to wait for a
 /// processor.
 pub(crate) fn cpu_time(pid: u32) -> [Duration; 2] {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return [Duration::ZERO; 2] };
-    let mut nanos = [0, 0];
-    for task in tasks.flatten() {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
-        for (sum, time) in nanos.iter_mut().zip(schedstat(&text).unwrap_or_default()) {
-            *sum += time;
-        }
-    }
-    nanos.map(Duration::from_nanos)
+    processor_ns(pid).unwrap_or_default().map(Duration::from_nanos)
 }
 
 /// Raises this process's limit of descriptors as far as it may; gives what it is then.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use client::{Client, Event, Remote};
 use packet::Name;
 use packet::ndn::InterestBuilder;
+use system::proc_files::{memory_bytes, processor_ns};
 use testkit::folder::TestFolder;
 
 /// How long anything may take that takes no time on a machine with nothing else to do.
@@ -111,19 +112,13 @@ impl Daemon {
 
     /// Memory that the process occupies.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+        memory_bytes(self.process.id()).unwrap()
     }
 
     /// Processor time that the threads of the process have used.
     pub(crate) fn processor_time(&self) -> Duration {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).unwrap();
-        let nanos = threads.map(|thread| {
-            let stat = std::fs::read_to_string(thread.unwrap().path().join("schedstat")).unwrap();
-            stat.split_whitespace().next().unwrap().parse::<u64>().unwrap()
-        });
-        Duration::from_nanos(nanos.sum())
+        let [used, _] = processor_ns(self.process.id()).unwrap();
+        Duration::from_nanos(used)
     }
 
     /// Asks the process to end, and gives how it did; `None` if it did not in time.

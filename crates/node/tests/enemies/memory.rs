@@ -5,6 +5,7 @@ use std::time::Instant;
 use cairn_node::DropReason;
 use packet::ndn::DataBuilder;
 use packet::ndn::lp::LpPacketView;
+use system::proc_files::memory_bytes;
 
 use crate::peer::{Peer, interest};
 use crate::victim::{SOON, Victim, connect, fresh_name, register};
@@ -15,9 +16,7 @@ const BUDGET: u64 = 40 << 20;
 
 /// Bytes of this process that are in memory.
 fn resident_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches("kB").trim().parse::<u64>().unwrap() << 10
+    memory_bytes(std::process::id()).unwrap()
 }
 
 /// Runs a test in a process of its own, because memory belongs to processes. True in that process.

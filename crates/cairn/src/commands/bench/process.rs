@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lab::backend::machine::processes::{memory_bytes, processor_ns, with_children};
+use lab::backend::machine::processes::with_children;
+use system::proc_files::{memory_bytes, processor_ns};
 use system::processors::{allowed, stay_on};
 
 /// A running forwarder; killed when dropped.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use system::proc_files::{schedstat, stat_field};
+use system::proc_files::stat_field;
 
 /// These processes and all that they, or threads of theirs, have started.
 pub fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {
@@ -18,26 +18,6 @@ pub fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {
         }
     }
     all
-}
-
-/// Time in nanoseconds that all threads of a process had the processor, and that they could have run and had
-/// it not. `None` if it has ended.
-pub fn processor_ns(pid: u32) -> Option<[u64; 2]> {
-    let mut total = [0; 2];
-    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
-        let times = schedstat(&fs::read_to_string(task.path().join("schedstat")).ok()?)?;
-        for (sum, time) in total.iter_mut().zip(times) {
-            *sum += time;
-        }
-    }
-    Some(total)
-}
-
-/// Resident memory of a process.
-pub fn memory_bytes(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 /// The processor time of a process that has ended and has not been waited for, and of its children for which
@@ -62,6 +42,8 @@ fn ticks_in_ns(ticks: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use system::proc_files::memory_bytes;
+
     use super::*;
 
     #[test]

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use ::management::{FaceScope, FaceStatus, GeneralStatus};
 use client::ClientError;
 use packet::PacketCounts;
+use system::proc_files;
 
 use super::cgroup::Group;
-use super::processes::{self, with_children};
+use super::processes::with_children;
 use super::questions::OwnQuestions;
 use crate::driver::Manager;
 use crate::order::Event;
@@ -79,7 +80,7 @@ fn processor_ns(pids: &[u32], group: Option<&Group>) -> Option<[u64; 3]> {
     let mut total = [0, 0, group.and_then(Group::throttled_ns).unwrap_or(0)];
     for pid in pids {
         // A server's helper may have ended since; a forwarder that has ended is the end of the run.
-        let [used, waited] = processes::processor_ns(*pid).unwrap_or_default();
+        let [used, waited] = proc_files::processor_ns(*pid).unwrap_or_default();
         total[0] += used;
         total[1] += waited;
     }
@@ -263,7 +264,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         let (now, time_ns) = (Instant::now(), epoch_ns());
         let pids = processes_of(config);
         let busy = processor_ns(&pids, config.group.as_ref());
-        let memory = pids.iter().filter_map(|pid| processes::memory_bytes(*pid)).sum();
+        let memory = pids.iter().filter_map(|pid| proc_files::memory_bytes(*pid)).sum();
         let limit = config.group.as_ref().and_then(Group::limit_ns);
         let processor = percent_of_a_core(last, busy, now, limit);
         last = busy.map(|busy| (now, busy));

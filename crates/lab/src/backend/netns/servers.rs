@@ -10,12 +10,13 @@ use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sched::{CloneFlags, setns};
+use system::proc_files::processor_ns;
 
 use super::programs::Fetched;
 use super::running_server::RunningServer;
 use super::world::{World, WorldError, io_error, socket};
 use crate::agent::producer::Files;
-use crate::backend::machine::processes::{processor_ns, with_children};
+use crate::backend::machine::processes::with_children;
 use crate::driver::Manager;
 use crate::driver::client::{self, Fetch};
 use crate::driver::server::{HTTP_PORT, Ready, ServerCounts, ServerSetup, server};

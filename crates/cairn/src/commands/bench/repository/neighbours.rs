@@ -15,6 +15,7 @@ use node::control::Unmanaged;
 use node::load::{Shape, StreamExchange, StreamSocket};
 use packet::ndn::InterestBuilder;
 use packet::{Name, median};
+use system::proc_files::schedstat;
 
 use super::router::config;
 use super::{Bound, Row, SEGMENTS, Stage, disk};
@@ -125,9 +126,9 @@ fn data_plane_nanos() -> Result<u64, ToolError> {
             std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim() == "data-plane");
         if is_it {
             let text = std::fs::read_to_string(task.path().join("schedstat"))?;
-            let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());
-            return nanos
-                .ok_or_else(|| ToolError::other("the system does not tell how long a thread has run"));
+            let [nanos, _] = schedstat(&text)
+                .ok_or_else(|| ToolError::other("the system does not tell how long a thread has run"))?;
+            return Ok(nanos);
         }
     }
     Err(ToolError::other("the data plane's thread is not there"))

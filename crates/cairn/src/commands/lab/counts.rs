@@ -26,7 +26,8 @@ pub(super) fn text(run: &RunData) -> io::Result<Vec<u8>> {
     Ok(to)
 }
 
-/// One number over the hashes of all repeats.
+/// One number over the hashes of all repeats. A study mixes its numbers in another order; both orders stay,
+/// since people compare such numbers with those that they have noted.
 fn hash(cases: &[CaseData]) -> u64 {
     cases.iter().flat_map(|case| &case.counts).fold(0u64, |hash, counts| {
         let of_repeat = u64::from_str_radix(&counts.trace_hash, 16).unwrap_or(0);

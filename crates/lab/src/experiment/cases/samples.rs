@@ -56,7 +56,8 @@ pub(super) fn drawn(file: &File, findings: &mut Vec<Finding>) -> Vec<(usize, Vec
         if sweep.cases.is_some_and(|other| other != cases) {
             wrong(format!("sweep.{at}.cases"), format!("another sweep says {cases}"));
         }
-        // A stream for each key: another sweep does not shift the values of this one.
+        // A stream for each key: another sweep does not shift the values of this one. `keys::key` multiplies
+        // behind the byte and not before it: to do the same here would draw other cases from the same seed.
         let stream =
             sweep.key.bytes().fold(SAMPLES, |sum, byte| sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(byte));
         let mut random = Random::derive(file.seed.unwrap_or(1), stream);

@@ -8,7 +8,7 @@ use crate::figure::{Axis, BarChart, BarGroup, GridCell, GridChart, GridRow};
 use crate::parallel;
 use crate::stats::Estimate;
 use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
-use crate::study::{Runner, StudyError};
+use crate::study::{Runner, StudyError, hash_of};
 
 pub(super) struct Results {
     cells: Vec<(Configuration, Vec<CacheNetworkReport>)>,
@@ -77,10 +77,7 @@ impl Results {
     /// A number over all that happened.
     pub(super) fn hash(&self) -> String {
         let reports = self.cells.iter().flat_map(|(_, reports)| reports);
-        let numbers = reports.flat_map(|report| [report.hits, report.hops, report.round_trips.as_nanos()]);
-        let mixed = numbers
-            .fold(0u64, |sum, number| (sum.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        format!("{mixed:016x}")
+        hash_of(reports.flat_map(|report| [report.hits, report.hops, report.round_trips.as_nanos()]))
     }
 
     /// What is further from the other simulator than it may be.

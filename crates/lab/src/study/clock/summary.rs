@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, PaperCell, Point};
 use super::scenario::Outcome;
 use crate::parallel;
-use crate::study::{Runner, StudyError};
+use crate::study::{Runner, StudyError, hash_of};
 
 /// Results of a sweep.
 pub(super) struct Results {
@@ -45,10 +45,7 @@ impl Results {
 
     /// A number over all runs.
     pub(super) fn hash(&self) -> String {
-        let mixed = self.cells.iter().fold(0u64, |sum, (_, outcome)| {
-            (sum.rotate_left(5) ^ outcome.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
-        format!("{mixed:016x}")
+        hash_of(self.cells.iter().map(|(_, outcome)| outcome.hash))
     }
 
     /// Packets that crossed links, in all runs.

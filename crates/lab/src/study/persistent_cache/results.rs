@@ -8,7 +8,7 @@ use super::experiment::Experiment;
 use super::setup::{Configuration, Setting};
 use crate::parallel;
 use crate::stats::{Sample, mean};
-use crate::study::{Runner, StudyError};
+use crate::study::{Runner, StudyError, hash_of};
 
 /// What came of all repeats of all configurations.
 pub(super) struct Results {
@@ -73,13 +73,10 @@ impl Results {
     /// A number over all that happened.
     pub(super) fn hash(&self) -> String {
         let outcomes = self.cells.iter().flat_map(|(_, outcomes)| outcomes);
-        let numbers = outcomes.flat_map(|outcome| {
+        hash_of(outcomes.flat_map(|outcome| {
             let sums = [outcome.deletions, outcome.deleted_files, outcome.included_bytes];
             (0..CLASSES).flat_map(|class| [outcome.requests[class], outcome.hits[class]]).chain(sums)
-        });
-        let mixed = numbers
-            .fold(0u64, |sum, number| (sum.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        format!("{mixed:016x}")
+        }))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::experiment::model::study::{BeyondAgain, BeyondNetwork, BeyondSpeeds, 
 use crate::experiment::units::Span;
 use crate::parallel;
 use crate::study::report::Report;
-use crate::study::{Findings, Runner, StudyError};
+use crate::study::{Findings, Runner, StudyError, hash_of};
 
 /// What the study does, in base units.
 #[derive(Clone, Debug)]
@@ -128,16 +128,13 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
         }
         outcomes[place] = outcome;
     }
-    let hash = outcomes
-        .iter()
-        .fold(0u64, |sum, outcome| (sum.rotate_left(5) ^ outcome.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let hash = hash_of(outcomes.iter().map(|outcome| outcome.hash));
     let cells: Vec<(Job, Outcome)> = jobs
         .into_iter()
         .zip(representatives)
         .map(|(job, representative)| (job, outcomes[representative].clone()))
         .collect();
-    let mut report =
-        Report { title: experiment.title.clone(), hash: format!("{hash:016x}"), ..Report::default() };
+    let mut report = Report { title: experiment.title.clone(), hash, ..Report::default() };
     experiment.report_speeds(&cells, &mut report);
     experiment.report_several(&cells, &mut report);
     experiment.report_mixed(&cells, &mut report);

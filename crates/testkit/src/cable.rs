@@ -1,10 +1,10 @@
 //! Two network interfaces of this host with a cable between them, for tests of links without IP and of
 //! multicast. By the program `ip`, since this crate uses no other of ours: the lab makes its pairs itself.
 
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::needs::needed;
+use crate::own_network::ip;
 
 /// Both ends of a cable (a veth pair); gone when dropped.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ impl Cable {
 
     fn make(name: String) -> Result<Cable, String> {
         let (a, b) = (format!("{name}a"), format!("{name}b"));
-        ip(&["link", "add", &a, "type", "veth", "peer", "name", &b])?;
+        ip(&format!("link add {a} type veth peer name {b}"))?;
         // From here on it is removed if something fails.
         let cable = Cable { name };
-        ip(&["link", "set", &a, "up"])?;
-        ip(&["link", "set", &b, "up"])?;
+        ip(&format!("link set {a} up"))?;
+        ip(&format!("link set {b} up"))?;
         Ok(cable)
     }
 
@@ -43,14 +43,6 @@ impl Drop for Cable {
     fn drop(&mut self) {
         let [a, _] = self.ends();
         // The other end goes with it.
-        let _ = ip(&["link", "del", &a]);
+        let _ = ip(&format!("link del {a}"));
     }
-}
-
-fn ip(arguments: &[&str]) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments).output().map_err(|error| format!("ip: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("ip {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim()))
 }

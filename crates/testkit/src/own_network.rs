@@ -35,8 +35,8 @@ pub fn run(test: impl FnOnce() + Send) {
 ///
 /// What it says when it fails.
 pub fn ip(arguments: &str) -> Result<(), String> {
-    let output =
-        Command::new("ip").args(arguments.split(' ')).output().map_err(|error| format!("ip: {error}"))?;
+    let output = Command::new("ip").args(arguments.split(' ')).output();
+    let output = output.map_err(|error| format!("the program `ip` cannot be started: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::thread::JoinHandle;
 
 use nix::sched::{CloneFlags, setns};
+use testkit::own_network::ip;
 
 /// The processor of the victim.
 pub(crate) const VICTIM_CPU: usize = 0;
@@ -191,13 +192,4 @@ fn remove_leftovers() {
         }
         let _ = ip(&format!("netns del {name}"));
     }
-}
-
-fn ip(arguments: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments.split(' ')).output();
-    let output = output.map_err(|error| format!("the program `ip` cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }

@@ -65,7 +65,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Crates outside `crates/`, by their folders. Who attacks a node knows it from outside only, as strangers
 /// do; who extends the command uses the library `cairn` and nothing underneath; Python sees the lab alone.
 const OUTSIDE: &[(&str, &[&str])] = &[
-    ("tests/enemies", &["packet", "system", "management", "client"]),
+    ("tests/enemies", &["packet", "system", "management", "client", "testkit"]),
     ("tests/extension", &[]),
     ("python", &["lab"]),
 ];

@@ -1,6 +1,7 @@
 //! A network namespace for the forwarder, and a veth pair as the cable to it. Made by the program `ip`, and
 //! not as the lab makes its pairs: those carry single frames, as captures and queues need them, and here the
-//! kernel may hand over trains of them.
+//! kernel may hand over trains of them. By its own call of `ip`: a command that is shipped may not use
+//! `testkit`, which has one for tests.
 
 use std::net::Ipv4Addr;
 use std::process::Command;

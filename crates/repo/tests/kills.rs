@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -24,6 +25,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Data, Dialect, Name, NameHasher};
 use system::unix_now;
+use testkit::folder::TestFolder;
 
 const USUAL_ROUNDS: u64 = 4;
 const FOLDER: &str = "CAIRN_KILL_FOLDER";
@@ -202,15 +204,14 @@ fn problems(store: &mut Store, said: &BTreeMap<u64, Note>) -> Vec<String> {
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let rounds = std::env::var("CAIRN_KILL_ROUNDS").map_or(USUAL_ROUNDS, |text| text.parse().unwrap());
-    let folder = std::env::temp_dir().join(format!("cairn-kills-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    // When this test fails, what is wrong in it stays there to be looked at.
+    let folder = ManuallyDrop::new(TestFolder::new("kills"));
     let mut random = Random::from_seed(0x6b69_6c6c);
     let (mut stored, mut deleted, mut interrupted, mut rounds_with_cold) = (0, 0, 0, 0);
     for round in 0..rounds {
         let mut worker = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "worker", "--ignored", "--quiet"])
-            .env(FOLDER, &folder)
+            .env(FOLDER, &folder.0)
             .env(SEED, round.to_string())
             .stdout(Stdio::null())
             .spawn()
@@ -239,5 +240,5 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
          after {rounds_with_cold} of them some lay in the bucket"
     );
     assert!(stored > 0 && deleted > 0 && interrupted > 0, "the worker had time to do something");
-    std::fs::remove_dir_all(&folder).unwrap();
+    drop(ManuallyDrop::into_inner(folder));
 }

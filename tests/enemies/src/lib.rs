@@ -184,19 +184,19 @@ impl Drop for Folder {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn only_what_the_dead_have_left_is_left_behind() {
-        let folder = std::env::temp_dir().join(format!("enemies-left-{}", std::process::id()));
+        let folder = TestFolder::new("enemies-left");
         let (own, dead) =
             (format!("{OWN_FOLDERS}{}", std::process::id()), format!("{OWN_FOLDERS}4294967295"));
         for name in [&own, &dead, "cairn-enemies-notes", "somebody-else"] {
             std::fs::create_dir_all(folder.join(name)).unwrap();
         }
-        let found = left_behind(&folder);
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(found, [folder.join(dead)]);
+        assert_eq!(left_behind(&folder), [folder.join(dead)]);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 const EXTENDED: &str = env!("CARGO_BIN_EXE_extended");
 
-/// A folder that goes at the end.
+/// A folder that goes at the end. Made by hand: who extends the command has the library `cairn` and nothing
+/// else of ours.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use testkit::folder::TestFolder;
+
 /// What stands between values of a field that occurs several times.
 const BETWEEN: char = '\u{1}';
 
 /// tshark, and a home folder in which only these plugins are installed.
 pub(crate) struct Tshark {
     root: PathBuf,
-    home: PathBuf,
+    home: TestFolder,
     next: AtomicU32,
 }
 
@@ -22,10 +24,8 @@ pub(crate) type Row = Vec<Vec<String>>;
 impl Tshark {
     /// With the plugins of the repository at `root`.
     pub(crate) fn new(root: &Path) -> Result<Self, String> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         super::install(root)?;
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let home = std::env::temp_dir().join(format!("cairn-dissectors-{}-{number}", std::process::id()));
+        let home = TestFolder::numbered("dissectors");
         let plugins = home.join(".local/lib/wireshark/plugins");
         let shown = |error: std::io::Error| format!("{}: {error}", plugins.display());
         std::fs::create_dir_all(&plugins).map_err(shown)?;
@@ -57,7 +57,7 @@ impl Tshark {
         let errors = self.home.join("errors");
         let errors = File::create(&errors).map_err(|error| format!("{}: {error}", errors.display()))?;
         let mut command = Command::new("tshark");
-        command.env("HOME", &self.home).env_remove("XDG_CONFIG_HOME").env("LC_ALL", "C").env("TZ", "UTC");
+        command.env("HOME", &self.home.0).env_remove("XDG_CONFIG_HOME").env("LC_ALL", "C").env("TZ", "UTC");
         command.arg("-n").arg("-r").arg(capture).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
         Ok(command)
@@ -137,11 +137,5 @@ impl Tshark {
             is_next = is_fault;
         })?;
         Ok(faults)
-    }
-}
-
-impl Drop for Tshark {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.home);
     }
 }

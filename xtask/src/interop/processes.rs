@@ -10,16 +10,18 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testkit::folder::TestFolder;
+
 /// A folder of this run, removed in the end.
 pub(super) struct Scratch {
-    folder: PathBuf,
+    folder: TestFolder,
     next: AtomicU32,
 }
 
 impl Scratch {
     pub(super) fn new() -> Result<Self, String> {
         // Paths of unix sockets are short: 107 bytes.
-        let folder = std::env::temp_dir().join(format!("cairn-interop-{}", std::process::id()));
+        let folder = TestFolder::absent("interop");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Scratch { folder, next: AtomicU32::new(0) })
     }
@@ -35,12 +37,6 @@ impl Scratch {
         let path = self.path(what);
         std::fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use testkit::folder::TestFolder;
 use testkit::needs::needed;
 
 use crate::site::Site;
@@ -41,11 +42,9 @@ impl Chromium {
 
     /// One that is there may lack something of the system all the same.
     fn that_works(self) -> Result<Chromium, String> {
-        let (process, thread) = (std::process::id(), std::thread::current().id());
-        let home = std::env::temp_dir().join(format!("cairn-browser-{process}-{thread:?}"));
+        let home = TestFolder::numbered("browser");
         let mut command = self.dump(&home, "data:text/html,here", &[]);
         let output = command.stderr(Stdio::piped()).output().map_err(|error| error.to_string())?;
-        let _ = std::fs::remove_dir_all(&home);
         let shown = String::from_utf8_lossy(&output.stdout);
         if shown.contains("here") {
             Ok(self)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use testkit::folder::TestFolder;
 use testkit::needs::needed;
 
 /// Where `cargo xtask ci` unpacks Slurm.
@@ -16,7 +17,7 @@ const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-t
 
 /// A cluster; it ends when it is dropped.
 pub(crate) struct Cluster {
-    pub(crate) folder: PathBuf,
+    pub(crate) folder: TestFolder,
     daemons: Vec<Child>,
 }
 
@@ -61,11 +62,12 @@ impl Cluster {
         let programs = daemon("slurmctld").and_then(|one| Ok((one, daemon("slurmd")?)));
         let (controller, machine) = needed("Slurm", programs)?;
         let steps = daemon("slurmstepd").unwrap();
-        let folder = std::env::temp_dir().join(format!("cairn-slurm-{}-{name}", std::process::id()));
+        let mut folder = TestFolder::new(&format!("slurm-{name}"));
         for part in ["state", "spool"] {
             fs::create_dir_all(folder.join(part)).unwrap();
         }
-        let mut cluster = Cluster { folder: folder.canonicalize().unwrap(), daemons: Vec::new() };
+        folder.0 = folder.canonicalize().unwrap();
+        let mut cluster = Cluster { folder, daemons: Vec::new() };
         fs::write(cluster.configuration(), cluster.settings()).unwrap();
         let configuration = cluster.configuration();
         cluster.spawn(&controller, &["-D", "-f"], &configuration, &[]);
@@ -164,6 +166,5 @@ impl Drop for Cluster {
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }

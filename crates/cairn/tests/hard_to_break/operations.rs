@@ -3,13 +3,14 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use client::Client;
 use management::{CsInfo, Dataset, decode_list};
 use rustix::process::Signal;
+use testkit::folder::TestFolder;
 
 use crate::daemon::{Daemon, SOON, wait_until};
 
@@ -83,14 +84,13 @@ const NOBODY: u32 = 65_534;
 
 /// A folder of its own, with the program in it where everybody can reach it.
 struct Bare {
-    folder: PathBuf,
+    folder: TestFolder,
 }
 
 impl Bare {
     fn new(name: &str) -> Self {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = TestFolder::new(name);
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
         std::fs::copy(env!("CARGO_BIN_EXE_cairn"), folder.join("cairn")).unwrap();
         Bare { folder }
@@ -112,12 +112,6 @@ impl Bare {
             command.uid(NOBODY).gid(NOBODY);
         }
         command
-    }
-}
-
-impl Drop for Bare {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

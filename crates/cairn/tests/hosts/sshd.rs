@@ -13,6 +13,7 @@ use lab::backend::netns::namespace::Namespace;
 use lab::backend::netns::wiring::{Wiring, wire};
 use lab::experiment::plan::{Arena, NodeIndex};
 use lab::experiment::{Experiment, Plan};
+use testkit::folder::TestFolder;
 use testkit::needs::needed;
 
 /// The desk is wired to each host, and the hosts in a row.
@@ -21,7 +22,7 @@ const NETWORK: &str = "title = 'hosts'\nduration = '1 s'\n[node]\na = {}\nb = {}
 
 /// Three hosts and a desk; all of it gone when dropped.
 pub(crate) struct Hosts {
-    pub(crate) folder: PathBuf,
+    pub(crate) folder: TestFolder,
     plan: Plan,
     wiring: Wiring,
     servers: Vec<Child>,
@@ -70,9 +71,8 @@ impl Hosts {
         let plan =
             Experiment::parse("hosts", "hosts.toml", NETWORK).unwrap().plans("netns").unwrap().remove(0);
         let wiring = wire(&plan, &namespaces).unwrap();
-        let folder = std::env::temp_dir().join(format!("cairn-hosts-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let folder = folder.canonicalize().unwrap();
+        let mut folder = TestFolder::new(&format!("hosts-{name}"));
+        folder.0 = folder.canonicalize().unwrap();
         let mut hosts = Hosts { folder, plan, wiring, servers: Vec::new(), namespaces };
         hosts.make_keys();
         hosts.start_servers(&server);
@@ -217,6 +217,5 @@ impl Drop for Hosts {
             let _ = server.kill();
             let _ = server.wait();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -3,8 +3,6 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,6 +13,7 @@ use packet::ccnx::{InterestFields, Ticks, message_len};
 use packet::ndn::DataBuilder;
 use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name};
+use testkit::folder::TestFolder;
 use trust::ccnx::CcnxSigner;
 
 /// A packet as it came, with its link fields.
@@ -81,11 +80,8 @@ impl Peer {
 pub(crate) fn connect<T: Send + 'static>(
     script: impl FnOnce(Peer) -> T + Send + 'static,
 ) -> (Client, JoinHandle<T>) {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path: PathBuf =
-        std::env::temp_dir().join(format!("cairn-client-{}-{number}.sock", std::process::id()));
-    let _ = std::fs::remove_file(&path);
+    let folder = TestFolder::numbered("client");
+    let path = folder.join("nfd.sock");
     let listener = UnixListener::bind(&path).unwrap();
     let thread = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
@@ -93,15 +89,13 @@ pub(crate) fn connect<T: Send + 'static>(
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         script(Peer { stream, bytes: Vec::new() })
     });
-    let client = Client::connect(&Remote::Unix(path.clone()));
-    let _ = std::fs::remove_file(&path);
-    (client.unwrap(), thread)
+    (Client::connect(&Remote::Unix(path)).unwrap(), thread)
 }
 
 /// A place where clients connect, again and again.
 pub(crate) struct Listener {
     listener: UnixListener,
-    path: PathBuf,
+    _folder: TestFolder,
 }
 
 impl Listener {
@@ -112,19 +106,12 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
 /// Where a forwarder listens.
 pub(crate) fn forwarder() -> (Remote, Listener) {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("cairn-outage-{}-{number}.sock", std::process::id()));
-    let _ = std::fs::remove_file(&path);
-    (Remote::Unix(path.clone()), Listener { listener: UnixListener::bind(&path).unwrap(), path })
+    let folder = TestFolder::numbered("outage");
+    let path = folder.join("nfd.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    (Remote::Unix(path), Listener { listener, _folder: folder })
 }
 
 /// Answers a command.

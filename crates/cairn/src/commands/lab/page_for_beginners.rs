@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Parser;
 use lab::report::RunData;
 use lab::run::{RunFolder, execute};
+use testkit::folder::TestFolder;
 use toml::Table;
 
 use super::run::{Arguments, options};
@@ -37,21 +38,6 @@ fn run(line: &str, folder: &Path) -> Result<RunFolder, Failure> {
     Ok(execute(&experiment, &options(&arguments, lab::backend::VIRTUAL_TIME, None)?, |_| {})?)
 }
 
-/// A folder for runs that is taken away in the end.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        Folder(std::env::temp_dir().join(format!("cairn-page-{}-{name}", std::process::id())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn every_command_of_the_page_prints_what_stands_below_it() -> Result<(), Failure> {
     let texts = blocks("text");
@@ -60,8 +46,8 @@ fn every_command_of_the_page_prints_what_stands_below_it() -> Result<(), Failure
         .filter(|pair| pair[0].starts_with("cairn sim run") && !pair[0].contains("--out"))
         .collect();
     for (number, pair) in shown.iter().enumerate() {
-        let folder = Folder::new(&format!("print-{number}"));
-        let done = RunData::read(&run(pair[0], &folder.0)?)?;
+        let folder = TestFolder::absent(&format!("page-print-{number}"));
+        let done = RunData::read(&run(pair[0], &folder)?)?;
         let printed = String::from_utf8(counts::text(&done)?)?;
         // The last line names the report, which is of the day.
         let (expected, report) = pair[1].rsplit_once('\n').ok_or("one line")?;
@@ -78,10 +64,10 @@ fn the_folder_that_the_page_lists_has_these_files() -> Result<(), Failure> {
     let pair = texts.windows(2).find(|pair| pair[0].contains("--out")).ok_or("no such command")?;
     let [line, list] = pair[0].lines().collect::<Vec<_>>()[..] else { return Err("two lines".into()) };
     let out = Command::parse_from(line.split_whitespace().skip(2)).run.out.ok_or("--out")?;
-    let folder = Folder::new("list");
-    run(line, &folder.0)?;
+    let folder = TestFolder::absent("page-list");
+    run(line, &folder)?;
     let listed = list.strip_prefix("ls ").and_then(|path| Path::new(path).strip_prefix(&out).ok());
-    let mut names: Vec<String> = std::fs::read_dir(folder.0.join(listed.ok_or("another folder")?))?
+    let mut names: Vec<String> = std::fs::read_dir(folder.join(listed.ok_or("another folder")?))?
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
         .collect::<Result<_, Failure>>()?;
     names.sort();

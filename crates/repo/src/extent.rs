@@ -93,6 +93,12 @@ impl Extent {
         start..start + before_last + u64::from(self.last_bytes).next_multiple_of(UNIT_BYTES)
     }
 
+    /// How many bytes of its volume that are.
+    pub fn bytes(&self) -> u64 {
+        let range = self.range();
+        range.end - range.start
+    }
+
     fn stride_bytes(&self) -> u32 {
         self.stride_units * UNIT_BYTES as u32
     }

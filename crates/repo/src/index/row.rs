@@ -50,7 +50,7 @@ pub(super) fn read_object(key: &[u8], row: &[u8]) -> Option<Object> {
         if !object.extents.push(run) {
             return None;
         }
-        object.bytes += run.range().end - run.range().start;
+        object.bytes += run.bytes();
     }
     Some(object)
 }

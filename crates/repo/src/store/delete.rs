@@ -104,7 +104,7 @@ impl Store {
             extents.remove(first, last, &mut freed);
             deleted.objects += u64::from(extents.is_empty());
             deleted.segments += freed.iter().map(|run| u64::from(run.count)).sum::<u64>();
-            deleted.bytes += freed.iter().map(|run| run.range().end - run.range().start).sum::<u64>();
+            deleted.bytes += freed.iter().map(Extent::bytes).sum::<u64>();
         }
         deleted
     }
@@ -245,7 +245,7 @@ impl Store {
         let object = self.objects.catalogue.get_mut(id)?;
         let mut runs = Vec::new();
         object.extents.remove(first, last, &mut runs);
-        let lost: u64 = runs.iter().map(|run| run.range().end - run.range().start).sum();
+        let lost: u64 = runs.iter().map(Extent::bytes).sum();
         object.bytes = object.bytes.saturating_sub(lost);
         self.objects.bytes = self.objects.bytes.saturating_sub(lost);
         self.unindexed.dirty.insert(id);

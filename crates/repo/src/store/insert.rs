@@ -7,7 +7,7 @@ use std::sync::Arc;
 use packet::UnixTime;
 use packet::{Data, NameHash};
 
-use super::{Located, Store, learn, rejection_of};
+use super::{Located, PutSegment, Store, learn, rejection_of};
 use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
 use crate::layout::Payload;
@@ -273,13 +273,7 @@ impl Store {
 
     /// Notes where a segment lies now; where it lay before is free.
     pub(super) fn put(&mut self, id: ObjectId, segment: u32, location: Location) {
-        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
-        let mut freed = Vec::new();
-        let grown = object.extents.insert(segment, location, &mut freed);
-        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
-        object.bytes = object.bytes + grown - lost.min(object.bytes + grown);
-        self.objects.bytes = self.objects.bytes + grown - lost.min(self.objects.bytes + grown);
-        let bytes = object.bytes;
+        let Some(PutSegment { freed, bytes }) = self.objects.put(id, segment, location) else { return };
         if let Some(policy) = &mut self.objects.eviction {
             policy.grow(id, bytes);
         }

@@ -21,6 +21,7 @@ use packet::{AnyName, Component, Data, NameHasher, PrefixHashes};
 use crate::catalogue::Catalogue;
 use crate::disk::{Disk, FolderLock};
 use crate::eviction::{DeletionRule, ObjectEviction};
+use crate::extent::{Extent, Location};
 use crate::filter::Filter;
 use crate::index::{Checkpoint, Index, IndexError};
 use crate::key::{Key, ObjectName, segment_of};
@@ -239,6 +240,28 @@ struct Objects {
     bytes: u64,
     /// The number of the next one that is new.
     next_object: u64,
+}
+
+/// What came of a segment that was put in its place.
+struct PutSegment {
+    /// Where it lay before.
+    freed: Vec<Extent>,
+    /// What the records of its object take now.
+    bytes: u64,
+}
+
+impl Objects {
+    /// Notes where a segment lies now; `None` if there is no such object.
+    fn put(&mut self, id: ObjectId, segment: u32, location: Location) -> Option<PutSegment> {
+        let object = self.catalogue.get_mut(id)?;
+        let mut freed = Vec::new();
+        let grown = object.extents.insert(segment, location, &mut freed);
+        let lost: u64 = freed.iter().map(Extent::bytes).sum();
+        for bytes in [&mut object.bytes, &mut self.bytes] {
+            *bytes = (*bytes + grown).saturating_sub(lost);
+        }
+        Some(PutSegment { freed, bytes: object.bytes })
+    }
 }
 
 /// What differs from the index.

@@ -294,13 +294,9 @@ impl Store {
             |run| run.stride_units,
         );
         let location = Location { place, stride_units, continues: before.is_some() };
-        let mut freed = Vec::new();
-        let grown = object.extents.insert(segment, location, &mut freed);
-        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
-        object.bytes = (object.bytes + grown).saturating_sub(lost);
-        self.objects.bytes = (self.objects.bytes + grown).saturating_sub(lost);
+        let put = self.objects.put(id, segment, location);
         self.unindexed.dirty.insert(id);
-        replay.freed.extend(freed);
+        replay.freed.extend(put.into_iter().flat_map(|put| put.freed));
     }
 
     /// As deleting an object does, but for filter and space, which are made when all is known.

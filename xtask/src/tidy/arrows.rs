@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gateway", &["packet", "system", "trust", "management", "flow", "client", "formats"]),
     ("repo", &["packet", "system", "trust", "engine", "flow"]),
     ("node", &["packet", "system", "trust", "link", "engine", "management", "flow", "repo", "formats"]),
-    ("sim", &["packet", "trust", "link", "engine", "flow", "repo", "formats"]),
+    ("sim", &["packet", "trust", "link", "engine", "flow", "formats"]),
     (
         "lab",
         &[
@@ -74,6 +74,13 @@ const OUTSIDE: &[(&str, &[&str])] = &[
 const ONLY_IN_TESTS: &[&str] = &["allocator", "testkit"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = refused(tree);
+    violations.extend(unused(tree));
+    violations
+}
+
+/// Dependencies that no arrow allows.
+fn refused(tree: &Tree) -> Vec<Violation> {
     let workspace = tree.get("Cargo.toml").unwrap_or_default();
     let mut violations = Vec::new();
     for name in tree.crates() {
@@ -90,6 +97,25 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         let path = format!("{folder}/Cargo.toml");
         let text = tree.get(&path).unwrap_or_default();
         violations.extend(check_manifest(folder, &path, manifest::dependencies(text, workspace), allowed));
+    }
+    violations
+}
+
+/// Arrows along which nothing runs: a crate that no longer uses another must not come back to it unnoticed.
+fn unused(tree: &Tree) -> Vec<Violation> {
+    let workspace = tree.get("Cargo.toml").unwrap_or_default();
+    let inside = ARROWS.iter().map(|(name, allowed)| (format!("crates/{name}/Cargo.toml"), allowed));
+    let outside = OUTSIDE.iter().map(|(folder, allowed)| (format!("{folder}/Cargo.toml"), allowed));
+    let mut violations = Vec::new();
+    for (path, allowed) in inside.chain(outside) {
+        let Some(text) = tree.get(&path) else { continue };
+        let dependencies = manifest::dependencies(text, workspace);
+        let used: Vec<&str> =
+            dependencies.iter().filter_map(|dependency| dependency.package.strip_prefix("cairn-")).collect();
+        for other in allowed.iter().filter(|other| !used.contains(other)) {
+            let message = format!("it does not use `{other}`: take that out of {}", file!());
+            violations.push(Violation::new(RULE, &path, 0, message));
+        }
     }
     violations
 }
@@ -122,7 +148,7 @@ mod tests {
     use super::*;
 
     fn messages(files: &[(&str, &str)]) -> Vec<String> {
-        check(&Tree::of(files)).iter().map(ToString::to_string).collect()
+        refused(&Tree::of(files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -179,6 +205,13 @@ mod tests {
     #[test]
     fn a_crate_without_a_place_is_refused() {
         assert_eq!(messages(&[("crates/cellar/Cargo.toml", "")]).len(), 1);
+    }
+
+    #[test]
+    fn canary_an_arrow_that_nobody_uses_is_refused() {
+        let found = |manifest: &str| unused(&Tree::of(&[("crates/link/Cargo.toml", manifest)])).len();
+        assert_eq!(found("[dev-dependencies]\ncairn-packet.workspace = true\n"), 0);
+        assert_eq!(found("[dependencies]\nsha2 = \"1\"\n"), 1);
     }
 
     #[test]

@@ -2,15 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod common;
+
 use cairn_engine::{
     Engine, EngineConfig, FaceConfig, FaceId, NamespaceRules, NextHop, SharingConfig, Transmit,
 };
-use packet::ccnx::{
-    ContentObjectFields, Exclude, ExcludeEntry, InterestFields, PublisherId, PublisherIdKind, SignedInfo,
-    Ticks, uri,
-};
+use packet::ccnx::{Exclude, ExcludeEntry, InterestFields, PublisherId, PublisherIdKind, uri};
 use packet::time::Instant;
-use packet::{Data, Dialect, EncodeError, Interest, LinkType, Packet};
+use packet::{Dialect, Interest, LinkType, Packet};
+
+use common::object_of_ccnx;
 
 const APPLICATION: FaceId = FaceId(256);
 const OTHER: FaceId = FaceId(257);
@@ -24,17 +26,6 @@ fn engine() -> Engine {
         engine.add_face(Instant::ZERO, face, config).unwrap();
     }
     engine
-}
-
-fn object(uri: &str) -> Data {
-    let name = uri::parse(uri).unwrap();
-    let fields = ContentObjectFields {
-        name: (&name).into(),
-        signed_info: SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_234_567_890, 0)),
-        content: b"content",
-    };
-    let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap();
-    Data::decode_ccnx(wire.into()).unwrap()
 }
 
 fn interest(uri: &str, fields: InterestFields<'_>) -> Interest {
@@ -55,8 +46,8 @@ fn receive(engine: &mut Engine, face: FaceId, packet: Packet) {
 #[test]
 fn what_an_application_publishes_unasked_is_kept_and_what_a_neighbour_does_is_not() {
     let mut engine = engine();
-    receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/kept/%00")));
-    receive(&mut engine, NEIGHBOUR, Packet::Data(object("ccnx:/dropped/%00")));
+    receive(&mut engine, APPLICATION, Packet::Data(object_of_ccnx("ccnx:/kept/%00")));
+    receive(&mut engine, NEIGHBOUR, Packet::Data(object_of_ccnx("ccnx:/dropped/%00")));
     for (uri, expected) in [("ccnx:/kept", vec![(OTHER, "data".to_owned())]), ("ccnx:/dropped", vec![])] {
         receive(&mut engine, OTHER, Packet::Interest(interest(uri, InterestFields::default())));
         assert_eq!(sent(&mut engine), expected, "{uri}");
@@ -69,7 +60,7 @@ fn who_asks_before_there_is_a_route_gets_what_an_application_then_publishes_unas
     receive(&mut engine, NEIGHBOUR, Packet::Interest(interest("ccnx:/early", InterestFields::default())));
     assert_eq!(sent(&mut engine), vec![]);
     assert_eq!(engine.counters().held_without_route, 1);
-    receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/early/%00")));
+    receive(&mut engine, APPLICATION, Packet::Data(object_of_ccnx("ccnx:/early/%00")));
     assert_eq!(sent(&mut engine), vec![(NEIGHBOUR, "data".to_owned())]);
 }
 
@@ -119,7 +110,7 @@ fn who_waits_without_a_route_behind_long_selectors_finds_in_the_content_store_wh
         if !asks_first {
             plain(&mut engine, b"first");
         }
-        receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/early/%00")));
+        receive(&mut engine, APPLICATION, Packet::Data(object_of_ccnx("ccnx:/early/%00")));
         let reached = |engine: &mut Engine| sent(engine).iter().any(|(face, _)| *face == OTHER);
         if !reached(&mut engine) {
             passed_over += 1;
@@ -194,9 +185,9 @@ fn names_of_this_host_alone_are_neither_asked_for_nor_answered_nor_sent_from_ano
     assert_eq!(ask(&mut engine, NEIGHBOUR, "ccnx:/there/a", b"nonce 2"), to(APPLICATION, "interest"));
     assert_eq!(ask(&mut engine, OTHER, "ccnx:/here/b", b"nonce 3"), to(APPLICATION, "interest"));
     assert_eq!(ask(&mut engine, OTHER, "ccnx:/there/b", b"nonce 4"), to(NEIGHBOUR, "interest"));
-    receive(&mut engine, NEIGHBOUR, Packet::Data(object("ccnx:/here/b/%00")));
+    receive(&mut engine, NEIGHBOUR, Packet::Data(object_of_ccnx("ccnx:/here/b/%00")));
     assert_eq!(sent(&mut engine), vec![]);
-    receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/here/b/%00")));
+    receive(&mut engine, APPLICATION, Packet::Data(object_of_ccnx("ccnx:/here/b/%00")));
     assert_eq!(sent(&mut engine), to(OTHER, "data"));
     assert_eq!(
         ask(&mut engine, NEIGHBOUR, "ccnx:/here/b", b"nonce 5"),
@@ -265,7 +256,7 @@ fn an_object_of_another_publisher_on_a_shared_link_ends_no_repetition() {
     };
     receive(&mut engine, APPLICATION, Packet::Interest(interest("ccnx:/o/%00", fields)));
     assert_eq!(sent(&mut engine), [(NEIGHBOUR, "interest".to_owned())]);
-    receive(&mut engine, NEIGHBOUR, Packet::Data(object("ccnx:/o/%00")));
+    receive(&mut engine, NEIGHBOUR, Packet::Data(object_of_ccnx("ccnx:/o/%00")));
     assert_eq!(sent(&mut engine), []);
     let later = (1..=300).any(|millis| {
         engine.advance(Instant::from_millis(millis));

@@ -2,17 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod common;
+
 use cairn_engine::{
-    Arrival, CacheProbability, Engine, EngineConfig, FaceConfig, FaceId, NextHop, Sample, SamplingConfig,
+    CacheProbability, Engine, EngineConfig, FaceConfig, FaceId, NextHop, Sample, SamplingConfig,
 };
-use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks, uri};
+use packet::ccnx::InterestFields;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, EncodeError, Interest, NameRef, Packet};
+use packet::{Data, Dialect, Interest, LinkHeader, NameRef, Packet};
 
-const CONSUMER: FaceId = FaceId(256);
-const PRODUCER: FaceId = FaceId(257);
-const FORGER: FaceId = FaceId(258);
+use common::{CONSUMER, OTHER, PRODUCER, object_of_ccnx, receive, sent};
+
+const FORGER: FaceId = OTHER;
 const DISTRUST: Duration = Duration::from_secs(60);
 
 fn sampling(share: f64, max_waiting: usize) -> SamplingConfig {
@@ -44,10 +47,8 @@ impl Router {
     fn answers(&mut self, now: Instant, uri: &str) -> bool {
         self.nonce += 1;
         let interest = InterestBuilder::new(uri.parse().unwrap()).nonce(self.nonce).build().unwrap();
-        let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
-        self.engine.receive(Arrival::bare(now, CONSUMER, &hashes), Packet::Interest(interest));
-        let sent = std::iter::from_fn(|| self.engine.poll_transmit());
-        sent.filter(|transmit| matches!(transmit.clone().into_parts().0, Packet::Data(_))).count() > 0
+        receive(&mut self.engine, now, CONSUMER, &LinkHeader::NONE, Packet::Interest(interest));
+        sent(&mut self.engine).into_iter().any(|sent| matches!(sent.packet, Packet::Data(_)))
     }
 
     /// Has the Data fetched by `face`; whether it is kept then.
@@ -59,10 +60,8 @@ impl Router {
             .content(face.0.to_string().into_bytes())
             .build_with_digest()
             .unwrap();
-        let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive(Arrival::bare(now, face, &hashes), Packet::Data(data));
-        let delivered = std::iter::from_fn(|| self.engine.poll_transmit()).count();
-        assert_eq!(delivered, 1, "whoever has asked gets it, kept or not");
+        receive(&mut self.engine, now, face, &LinkHeader::NONE, Packet::Data(data));
+        assert_eq!(sent(&mut self.engine).len(), 1, "whoever has asked gets it, kept or not");
         self.engine.remove_route(Dialect::Ndn, root, face);
         self.answers(now, uri)
     }
@@ -104,28 +103,16 @@ fn what_is_refused_leaves_the_store_and_no_more_of_its_object_is_kept_for_a_whil
     assert!(router.fetch(at(63), FORGER, "/film/1/3"), "after a minute");
 }
 
-fn object_of_ccnx(uri: &str) -> Data {
-    let name = uri::parse(uri).unwrap();
-    let fields = ContentObjectFields {
-        name: (&name).into(),
-        signed_info: SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_234_567_890, 0)),
-        content: b"content",
-    };
-    let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap();
-    Data::decode_ccnx(wire.into()).unwrap()
-}
-
 /// Has an object of CCNx fetched; whether the content store had it.
 fn fetch_in_ccnx(engine: &mut Engine, uri: &str, nonce: &[u8]) -> bool {
     let data = object_of_ccnx(uri);
     let fields = InterestFields { nonce: Some(nonce), ..InterestFields::default() };
     let interest = Interest::decode_ccnx(fields.encode(&data.name().to_name()).unwrap().into()).unwrap();
-    let hashes = engine.hasher().hash(Dialect::Ccnx, data.name().components());
-    engine.receive(Arrival::bare(at(1), CONSUMER, &hashes), Packet::Interest(interest));
-    let is_here = std::iter::from_fn(|| engine.poll_transmit()).any(|sent| sent.face == CONSUMER);
+    receive(engine, at(1), CONSUMER, &LinkHeader::NONE, Packet::Interest(interest));
+    let is_here = sent(engine).iter().any(|sent| sent.face == CONSUMER);
     if !is_here {
-        engine.receive(Arrival::bare(at(1), FORGER, &hashes), Packet::Data(data));
-        assert_eq!(std::iter::from_fn(|| engine.poll_transmit()).count(), 1, "whoever has asked gets it");
+        receive(engine, at(1), FORGER, &LinkHeader::NONE, Packet::Data(data));
+        assert_eq!(sent(engine).len(), 1, "whoever has asked gets it");
     }
     is_here
 }

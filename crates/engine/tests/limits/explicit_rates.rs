@@ -6,7 +6,7 @@ use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
 use packet::{Data, ExplicitRate, Interest, LinkHeader, NackReason, Packet};
 
-use crate::node::{CONSUMER, Node, OTHER, PRODUCER, name};
+use crate::common::{CONSUMER, Node, OTHER, PRODUCER, name};
 
 /// The link to the consumer carries so many Data of 1,500 bytes a second, and so many Interests may wait.
 fn node(data_per_second: u64, max_held: u32) -> Node {

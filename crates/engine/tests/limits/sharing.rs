@@ -5,7 +5,7 @@ use packet::ndn::InterestBuilder;
 use packet::time::Duration;
 use packet::{Buffer, Data, LinkType, Packet};
 
-use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
+use crate::common::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 
 /// A node whose producer is behind a shared link, with a consumer on this host or not.
 fn node(consumer: FaceScope) -> Node {

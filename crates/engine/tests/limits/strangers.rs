@@ -9,7 +9,7 @@ use packet::{
     Component, ComponentKind, Data, Dialect, Interest, LinkHeader, LinkType, NackReason, Name, Packet,
 };
 
-use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
+use crate::common::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 
 const SILENT: FaceId = FaceId(300);
 const ATTACKER: FaceId = FaceId(301);
@@ -90,7 +90,7 @@ fn a_nack_for_an_interest_with_few_hops_left_reaches_those_who_wait_for_it_and_n
         let sent = node.ask(CONSUMER, "/a/b");
         assert!(is_interest(&sent, PRODUCER), "{sent:?}");
         // It left with two hops, and some forwarders send back what they have made of it.
-        node.nack(PRODUCER, &with_hops(2 - a_hop_shorter, 7));
+        node.nack(PRODUCER, &with_hops(2 - a_hop_shorter, 7), NackReason::NoRoute);
         let sent = node.sent();
         let nacked: Vec<FaceId> = sent.iter().map(|sent| sent.face).collect();
         assert_eq!(nacked, [ATTACKER], "{sent:?}");
@@ -172,7 +172,7 @@ fn an_interest_that_nobody_waits_for_any_more_goes_at_once() {
     node.wait(Duration::from_millis(1));
     assert_eq!(node.engine.table_sizes().pending, 1);
     // Then the other has nothing but what we have, which is nothing.
-    node.nack(PRODUCER, &InterestBuilder::new(name("/a/b")).nonce(1).build().unwrap());
+    node.nack(PRODUCER, &InterestBuilder::new(name("/a/b")).nonce(1).build().unwrap(), NackReason::NoRoute);
     assert_eq!((node.engine.table_sizes().pending, node.pending(OTHER)), (0, 0));
 }
 

@@ -5,7 +5,7 @@ use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, LinkHeader, LinkType, NackReason, Packet};
 
-use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
+use crate::common::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 
 fn congested(sent: &[Transmit], face: FaceId) -> bool {
     matches!(sent, [Transmit { face: to, packet: Packet::Nack(_, NackReason::Congestion), .. }] if *to == face)
@@ -404,11 +404,11 @@ fn provoke(reason: DropReason) -> Node {
             node.ask(CONSUMER, "/a/b");
             node.data(OTHER, &data("/a/b", 1));
         }
-        DropReason::UnexpectedNack => node.nack(PRODUCER, &interest),
+        DropReason::UnexpectedNack => node.nack(PRODUCER, &interest, NackReason::NoRoute),
         DropReason::NackOnMultiAccess => {
             node.configure(PRODUCER, FaceConfig { link_type: LinkType::MultiAccess, ..remote });
             node.interest(CONSUMER, &interest);
-            node.nack(PRODUCER, &interest);
+            node.nack(PRODUCER, &interest, NackReason::NoRoute);
         }
         DropReason::NoRoomForField => drop(node.interest(CONSUMER, &largest_interest())),
         DropReason::NoAnnouncement => {

@@ -4,6 +4,9 @@
 mod access;
 mod asf;
 mod best_route;
+#[allow(dead_code, reason = "each test file uses a part of it")]
+#[path = "../common/mod.rs"]
+mod common;
 mod load_balance;
 mod multicast;
 mod node;

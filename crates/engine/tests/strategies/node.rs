@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use cairn_engine::*;
-use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name, Nonce, Packet};
+use packet::{Buffer, Dialect, Interest, LinkHeader, NackReason, Name, Nonce, Packet};
+
+use crate::common::{data, receive, sent};
 
 /// A packet sent, and the number of the face it went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,12 +101,7 @@ impl Node {
         let nonce = self.next_nonce();
         let interest =
             InterestBuilder::new(name.parse().unwrap()).nonce(nonce).lifetime(lifetime).build().unwrap();
-        let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
-        self.engine.receive(
-            Arrival { now: self.now, face: FaceId(from), hashes: &hashes, header },
-            Packet::Interest(interest),
-        );
-        self.drain()
+        self.receive(from, header, Packet::Interest(interest))
     }
 
     pub(crate) fn data(&mut self, from: u32, name: &str) -> Vec<Sent> {
@@ -112,22 +109,13 @@ impl Node {
     }
 
     pub(crate) fn data_with(&mut self, from: u32, name: &str, header: &LinkHeader) -> Vec<Sent> {
-        let data = data(name);
-        let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive(
-            Arrival { now: self.now, face: FaceId(from), hashes: &hashes, header },
-            Packet::Data(data),
-        );
-        self.drain()
+        self.receive(from, header, Packet::Data(data(name, 2)))
     }
 
     /// The last Interest sent to `from` comes back.
     pub(crate) fn nack(&mut self, from: u32, reason: NackReason) -> Vec<Sent> {
         let interest = self.asked[&from].clone();
-        let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
-        self.engine
-            .receive(Arrival::bare(self.now, FaceId(from), &hashes), Packet::Nack(interest.clone(), reason));
-        self.drain()
+        self.receive(from, &LinkHeader::NONE, Packet::Nack(interest, reason))
     }
 
     /// Lets time pass, with every deadline met on time.
@@ -166,8 +154,13 @@ impl Node {
         self.asked[&face].nonce()
     }
 
+    fn receive(&mut self, from: u32, header: &LinkHeader, packet: Packet) -> Vec<Sent> {
+        receive(&mut self.engine, self.now, FaceId(from), header, packet);
+        self.drain()
+    }
+
     fn drain(&mut self) -> Vec<Sent> {
-        self.transmits = std::iter::from_fn(|| self.engine.poll_transmit()).collect();
+        self.transmits = sent(&mut self.engine);
         let mut sent = Vec::new();
         for transmit in &self.transmits {
             let face = transmit.face.0;
@@ -182,8 +175,4 @@ impl Node {
         }
         sent
     }
-}
-
-pub(crate) fn data(name: &str) -> Data {
-    DataBuilder::new(name.parse().unwrap()).content(b"hi".to_vec()).build_with_digest().unwrap()
 }

@@ -1,9 +1,10 @@
-//! A node with three faces, and what its neighbours do to it.
+//! A node with three faces, and what its neighbours do to it; what comes in and goes out in tests of any node.
 
 use cairn_engine::*;
+use packet::ccnx::{self, ContentObjectFields, SignedInfo, Ticks};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet};
+use packet::{Data, Dialect, EncodeError, Interest, LinkHeader, NackReason, Name, Packet};
 
 pub(crate) const CONSUMER: FaceId = FaceId(256);
 pub(crate) const PRODUCER: FaceId = FaceId(257);
@@ -47,7 +48,7 @@ impl Node {
     }
 
     pub(crate) fn interest(&mut self, face: FaceId, interest: &Interest) -> Vec<Transmit> {
-        self.interest_with(face, interest, &LinkHeader::default())
+        self.interest_with(face, interest, &LinkHeader::NONE)
     }
 
     pub(crate) fn interest_with(
@@ -56,31 +57,22 @@ impl Node {
         interest: &Interest,
         header: &LinkHeader,
     ) -> Vec<Transmit> {
-        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.receive(
-            Arrival { now: self.now, face, hashes: &hashes, header },
-            Packet::Interest(interest.clone()),
-        );
+        receive(&mut self.engine, self.now, face, header, Packet::Interest(interest.clone()));
         self.sent()
     }
 
     pub(crate) fn data(&mut self, face: FaceId, data: &Data) -> Vec<Transmit> {
-        self.data_with(face, data, &LinkHeader::default())
+        self.data_with(face, data, &LinkHeader::NONE)
     }
 
     pub(crate) fn data_with(&mut self, face: FaceId, data: &Data, header: &LinkHeader) -> Vec<Transmit> {
-        let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
-        self.engine
-            .receive(Arrival { now: self.now, face, hashes: &hashes, header }, Packet::Data(data.clone()));
+        receive(&mut self.engine, self.now, face, header, Packet::Data(data.clone()));
         self.sent()
     }
 
-    pub(crate) fn nack(&mut self, face: FaceId, interest: &Interest) {
-        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.receive(
-            Arrival::bare(self.now, face, &hashes),
-            Packet::Nack(interest.clone(), NackReason::NoRoute),
-        );
+    pub(crate) fn nack(&mut self, face: FaceId, interest: &Interest, reason: NackReason) {
+        let nack = Packet::Nack(interest.clone(), reason);
+        receive(&mut self.engine, self.now, face, &LinkHeader::NONE, nack);
     }
 
     pub(crate) fn wait(&mut self, span: Duration) {
@@ -95,7 +87,7 @@ impl Node {
     }
 
     pub(crate) fn sent(&mut self) -> Vec<Transmit> {
-        std::iter::from_fn(|| self.engine.poll_transmit()).collect()
+        sent(&mut self.engine)
     }
 
     pub(crate) fn drops(&self, reason: DropReason) -> u64 {
@@ -107,10 +99,36 @@ impl Node {
     }
 }
 
+/// Has a packet arrive.
+pub(crate) fn receive(engine: &mut Engine, now: Instant, face: FaceId, header: &LinkHeader, packet: Packet) {
+    let (dialect, name) = match &packet {
+        Packet::Interest(interest) | Packet::Nack(interest, _) => (interest.dialect(), interest.name()),
+        Packet::Data(data) => (data.dialect(), data.name()),
+    };
+    let hashes = engine.hasher().hash(dialect, name.components());
+    engine.receive(Arrival { now, face, hashes: &hashes, header }, packet);
+}
+
+/// What was sent since the last call.
+pub(crate) fn sent(engine: &mut Engine) -> Vec<Transmit> {
+    std::iter::from_fn(|| engine.poll_transmit()).collect()
+}
+
 pub(crate) fn name(uri: &str) -> Name {
     uri.parse().unwrap()
 }
 
 pub(crate) fn data(uri: &str, content_bytes: usize) -> Data {
     DataBuilder::new(name(uri)).content(vec![7; content_bytes]).build_with_digest().unwrap()
+}
+
+pub(crate) fn object_of_ccnx(uri: &str) -> Data {
+    let name = ccnx::uri::parse(uri).unwrap();
+    let fields = ContentObjectFields {
+        name: (&name).into(),
+        signed_info: SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_234_567_890, 0)),
+        content: b"content",
+    };
+    let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap();
+    Data::decode_ccnx(wire.into()).unwrap()
 }

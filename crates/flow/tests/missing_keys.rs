@@ -1,6 +1,11 @@
 //! Forgers that name keys nobody has, and honest keys that come slowly: time is a number.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+extern crate trust as cairn_trust;
+
+#[path = "../../trust/tests/common/mod.rs"]
+mod parties;
+
 use std::collections::BTreeMap;
 
 use cairn_flow::source::{Reply, Source as _};
@@ -16,17 +21,15 @@ use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Component, Data, Dialect, Interest, LinkHeader, Name, Now, UnixTime};
 use trust::ccnx::CcnxSigner;
-use trust::certificate::{Issue, names, self_signed};
-use trust::{Certificate, KeyKind, Policy, PrivateKey, Signer, Validator, ValidatorLimits, ValidityPeriod};
+use trust::certificate::{Issue, names};
+use trust::{Certificate, KeyKind, Policy, PrivateKey, Signer, Validator, ValidatorLimits};
+
+use parties::{ALWAYS, name, root_and_alice};
 
 const BEGIN: Instant = Instant::from_secs(1);
 const TODAY: UnixTime = UnixTime::from_secs(1_700_000_000);
 const NEAR: Duration = Duration::from_millis(10);
 const BYTES: &[u8] = &[7; 30_000];
-
-fn name(text: &str) -> Name {
-    text.parse().unwrap()
-}
 
 fn config(dialect: Dialect) -> FetchConfig {
     let discovery = Discovery::MetadataThenPrefix;
@@ -85,15 +88,7 @@ struct Honest {
 
 impl Honest {
     fn new() -> Self {
-        let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
-        let root_key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let root = self_signed(&root_key, &name("/lab/KEY/0"), names::SELF, TODAY, validity).unwrap();
-        let root_signer = Signer::new(root_key, name("/lab/KEY/0"));
-        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
-        let alice =
-            issue.certify(&name("/lab/alice/KEY/1"), &key.public_key().unwrap(), &root_signer).unwrap();
-        let signer = Signer::new(key, alice.name().to_name());
+        let (root, alice, signer) = root_and_alice();
         let config = PublicationConfig::new(name("/lab/alice/file"), 7, BYTES.len() as u64, signer);
         let publication = Publication::new(config).unwrap();
         Honest { publication, root, alice: alice.data().clone() }
@@ -166,9 +161,8 @@ fn each_further_key_that_nobody_has_costs_less_and_all_together_a_few_seconds() 
 fn link_of_an_endless_chain(interest: &Interest, key: &PrivateKey) -> Data {
     let asked = names::key_of(interest.name()).unwrap().to_name();
     let number: u64 = asked.to_string().rsplit('-').next().unwrap().parse().unwrap();
-    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
     let signer = Signer::new(key.clone(), name(&format!("/lab/alice/KEY/none-{}", number + 1)));
-    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
+    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity: ALWAYS };
     issue.certify(&asked, &key.public_key().unwrap(), &signer).unwrap().data().clone()
 }
 

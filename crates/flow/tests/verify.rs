@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+extern crate trust as cairn_trust;
+
+#[path = "../../trust/tests/common/mod.rs"]
+mod parties;
+
 use cairn_flow::source::{MemoryObject, Packets, Reply, Source};
 use cairn_flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Verifier};
 use cairn_flow::{
@@ -9,33 +14,15 @@ use cairn_flow::{
 };
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, Interest, LinkHeader, Name, Now};
-use trust::certificate::{Issue, names, self_signed};
-use trust::{
-    Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
-};
+use packet::{Interest, LinkHeader, Now};
+use trust::{Certificate, Policy, Signer, UnixTime, Validator, ValidatorLimits};
+
+use parties::{name, root_and_alice};
 
 const TODAY: UnixTime = UnixTime::from_secs(1_700_000_000);
 
-fn name(uri: &str) -> Name {
-    uri.parse().unwrap()
-}
-
 fn bytes() -> Vec<u8> {
     (0..30_000u32).map(|number| (number % 251) as u8).collect()
-}
-
-/// A root and somebody it certifies.
-fn parties() -> (Certificate, Certificate, Signer) {
-    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
-    let root_key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-    let root = self_signed(&root_key, &name("/lab/KEY/0"), names::SELF, TODAY, validity).unwrap();
-    let root_signer = Signer::new(root_key, name("/lab/KEY/0"));
-    let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
-    let alice = issue.certify(&name("/lab/alice/KEY/1"), &key.public_key().unwrap(), &root_signer).unwrap();
-    let signer = Signer::new(key, alice.name().to_name());
-    (root, alice, signer)
 }
 
 fn anchored(root: &Certificate) -> AnchoredVerifier {
@@ -108,7 +95,7 @@ fn fetch(mut network: impl Source, verifier: &mut dyn Verifier) -> Outcome {
 
 #[test]
 fn every_signature_up_to_the_anchor_is_charged_and_certificates_once() {
-    let (root, alice, signer) = parties();
+    let (root, alice, signer) = root_and_alice();
     let network = (object(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
     let outcome = fetch(network, &mut anchored(&root));
     assert_eq!(outcome.got, bytes());
@@ -118,7 +105,7 @@ fn every_signature_up_to_the_anchor_is_charged_and_certificates_once() {
 
 #[test]
 fn with_a_manifest_few_signatures_are_charged_and_every_byte_is_hashed() {
-    let (root, alice, signer) = parties();
+    let (root, alice, signer) = root_and_alice();
     let network = (object(signer, Authenticity::Manifest), Packets::new([alice.data().clone()]));
     let outcome = fetch(network, &mut ManifestVerifier::new(Box::new(anchored(&root)), 1));
     assert_eq!(outcome.got, bytes());
@@ -133,14 +120,14 @@ fn digests_cost_no_signature_and_signatures_that_nobody_checks_cost_nothing() {
     let outcome = fetch(network, &mut verifier);
     assert_eq!((outcome.got, verifier.summary().trusted), (bytes(), false));
     assert_eq!(outcome.cost, Cost { signatures: 0, hashed_bytes: outcome.came_bytes });
-    let (_, _, signer) = parties();
+    let (_, _, signer) = root_and_alice();
     let outcome = fetch(object(signer, Authenticity::EachPacket), &mut IntegrityVerifier::new());
     assert_eq!((outcome.got, outcome.cost), (bytes(), Cost::default()));
 }
 
 #[test]
 fn what_somebody_else_signed_is_charged_for_and_not_handed_on() {
-    let ((root, _, _), (_, alice, signer)) = (parties(), parties());
+    let ((root, _, _), (_, alice, signer)) = (root_and_alice(), root_and_alice());
     let network = (object(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
     let outcome = fetch(network, &mut anchored(&root));
     assert_eq!(outcome.got, []);

@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+extern crate trust as cairn_trust;
+
+#[path = "../../trust/tests/common/mod.rs"]
+mod parties;
+
 use cairn_sim::{
     LinkConfig, Network, ProcessorConfig, Publisher, SourceProducer, VerificationTime, VerifiedFetcher,
 };
@@ -10,31 +15,11 @@ use flow::verify::AnchoredVerifier;
 use flow::{FetchConfig, PublicationConfig, SegmentSize};
 use packet::random::Random;
 use packet::time::Duration;
-use packet::{Component, Name};
-use trust::certificate::{Issue, names, self_signed};
-use trust::{
-    Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
-};
+use trust::{Certificate, KeyKind, Policy, PrivateKey, Signer, Validator, ValidatorLimits};
+
+use parties::{name, root_and_alice};
 
 const SEGMENTS: u64 = 20;
-
-fn name(uri: &str) -> Name {
-    uri.parse().unwrap()
-}
-
-/// A root and somebody it certifies.
-fn parties() -> (Certificate, Certificate, Signer) {
-    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
-    let root_key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-    let now = UnixTime::from_secs(1_700_000_000);
-    let root = self_signed(&root_key, &name("/lab/KEY/0"), names::SELF, now, validity).unwrap();
-    let root_signer = Signer::new(root_key, name("/lab/KEY/0"));
-    let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
-    let alice = issue.certify(&name("/lab/alice/KEY/1"), &key.public_key().unwrap(), &root_signer).unwrap();
-    let signer = Signer::new(key, alice.name().to_name());
-    (root, alice, signer)
-}
 
 /// A network in which the second node publishes an object signed by `signer`, and the first fetches it and
 /// believes `root`; with what became of it after a minute.
@@ -65,7 +50,7 @@ fn fetched<T>(
 
 #[test]
 fn what_the_right_key_signed_is_believed_and_what_a_forger_signed_is_refused() {
-    let (root, alice, signer) = parties();
+    let (root, alice, signer) = root_and_alice();
     fetched((&root, &alice, &signer), VerificationTime::default(), |fetch| {
         assert!(matches!(fetch.outcome(), Some(Ok(()))), "{:?}", fetch.outcome());
         assert_eq!((fetch.content_bytes(), fetch.refused()), (1000 * SEGMENTS, 0));
@@ -81,7 +66,7 @@ fn what_the_right_key_signed_is_believed_and_what_a_forger_signed_is_refused() {
 
 #[test]
 fn signatures_and_hashes_keep_the_processor_busy_and_the_object_waits_for_it() {
-    let (root, alice, signer) = parties();
+    let (root, alice, signer) = root_and_alice();
     let parties = (&root, &alice, &signer);
     let ended = |charge| fetched(parties, charge, |fetch| (fetch.completed_at().unwrap(), fetch.charged()));
     let (free, nothing) = ended(VerificationTime::default());

@@ -1,4 +1,4 @@
-//! People with keys and certificates.
+//! People with keys and certificates, for tests of the crates above as well.
 #![allow(dead_code, reason = "not every test has a use for all of it")]
 
 use cairn_trust::certificate::{Issue, names, self_signed};
@@ -53,4 +53,12 @@ impl Party {
     pub(crate) fn signer(&self) -> Signer {
         Signer::new(self.key.clone(), self.certificate.name().to_name())
     }
+}
+
+/// The certificates of a root and of Alice, whose key it certifies, and what signs with that key.
+pub(crate) fn root_and_alice() -> (Certificate, Certificate, Signer) {
+    let root = Party::anchor("/lab/KEY/0");
+    let alice = root.issue("/lab/alice/KEY/1", ALWAYS);
+    let signer = alice.signer();
+    (root.certificate, alice.certificate, signer)
 }

@@ -5,26 +5,18 @@
 use packet::time::{Duration, Instant};
 
 use super::hobhis::Reported;
+use super::routes::Routes;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
 use packet::parameters::{ParameterError, Parameters};
-
-/// Routes that are added up. Beyond that the one without Data for longest is forgotten.
-const MAX_ROUTES: usize = 16;
 
 #[derive(Debug)]
 struct Mircc {
     rate: Reported,
-    routes: Vec<Route>,
+    /// What the routers of each report, in packets a second.
+    routes: Routes<f64>,
     gain: f64,
     /// A route without Data for as long is gone.
     route_lifetime: Duration,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Route {
-    id: u64,
-    last_data: Instant,
-    per_second: f64,
 }
 
 /// Parameters: `gain`, the weight of a new report (0.5), `route-lifetime` in seconds (2), `rate` at the start
@@ -33,7 +25,7 @@ pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn C
     let lifetime = parameters.number("route-lifetime", 2.0, (0.001, f64::INFINITY))?;
     Ok(Box::new(Mircc {
         rate: Reported::from_parameters(parameters)?,
-        routes: Vec::new(),
+        routes: Routes::new(),
         gain: parameters.factor("gain", 0.5)?,
         route_lifetime: Duration::from_secs_f64(lifetime),
     }))
@@ -41,22 +33,10 @@ pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn C
 
 impl Mircc {
     fn report(&mut self, now: Instant, id: u64, reported: f64) {
-        let (gain, lifetime) = (self.gain, self.route_lifetime);
-        self.routes.retain(|route| now.saturating_since(route.last_data) < lifetime);
-        match self.routes.iter_mut().find(|route| route.id == id) {
-            Some(route) => {
-                route.per_second += gain * (reported - route.per_second);
-                route.last_data = now;
-            }
-            None => {
-                if self.routes.len() >= MAX_ROUTES {
-                    let oldest = (0..self.routes.len()).min_by_key(|&place| self.routes[place].last_data);
-                    self.routes.swap_remove(oldest.unwrap_or(0));
-                }
-                self.routes.push(Route { id, last_data: now, per_second: reported });
-            }
-        }
-        self.rate.set(self.routes.iter().map(|route| route.per_second).sum());
+        self.routes.forget_silent(now, self.route_lifetime);
+        let per_second = self.routes.handle_data(now, id, || reported);
+        *per_second += self.gain * (reported - *per_second);
+        self.rate.set(self.routes.iter().sum());
     }
 }
 

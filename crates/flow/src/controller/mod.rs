@@ -43,6 +43,7 @@ mod pcon;
 mod raaqm;
 mod recovery;
 mod registry;
+mod routes;
 mod slow_start;
 mod stateful_forwarding;
 mod window;

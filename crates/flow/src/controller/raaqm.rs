@@ -7,16 +7,14 @@ use std::collections::VecDeque;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
+use super::routes::Routes;
 use super::window::{ByWindow, Rule, Window};
 use super::{Controller, DataReport};
 use packet::parameters::{ParameterError, Parameters};
 
-/// Routes that are told apart. Beyond that the one without Data for longest is forgotten.
-const MAX_ROUTES: usize = 16;
-
 #[derive(Debug)]
 struct Raaqm {
-    routes: Vec<Route>,
+    routes: Routes<Delays>,
     random: Random,
     samples: usize,
     min_probability: f64,
@@ -25,10 +23,9 @@ struct Raaqm {
     loss_beta: f64,
 }
 
+/// What Data of a route took.
 #[derive(Debug)]
-struct Route {
-    id: u64,
-    last_data: Instant,
+struct Delays {
     recent: VecDeque<Duration>,
     /// Since the route was first seen: what it takes without any queue.
     shortest: Duration,
@@ -40,7 +37,7 @@ struct Route {
 pub(super) fn start(parameters: &mut Parameters, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     let window = Window::from_parameters(parameters)?;
     let rule = Raaqm {
-        routes: Vec::new(),
+        routes: Routes::new(),
         random: Random::from_seed(seed),
         samples: parameters.number("samples", 30.0, (2.0, 1024.0))? as usize,
         min_probability: parameters.factor("min-probability", 0.00001)?,
@@ -56,7 +53,8 @@ impl Raaqm {
     /// shortest and the longest delay of the route.
     fn probability(&mut self, now: Instant, route: u64, sample: Duration) -> f64 {
         let limit = self.samples;
-        let route = self.route(now, route, sample);
+        let first = || Delays { recent: VecDeque::new(), shortest: sample };
+        let route = self.routes.handle_data(now, route, first);
         if route.recent.len() >= limit {
             route.recent.pop_front();
         }
@@ -70,23 +68,6 @@ impl Raaqm {
         }
         let place = sample.saturating_sub(route.shortest).as_secs_f64() / spread;
         self.min_probability + (self.max_probability - self.min_probability) * place
-    }
-
-    fn route(&mut self, now: Instant, id: u64, sample: Duration) -> &mut Route {
-        let place = match self.routes.iter().position(|route| route.id == id) {
-            Some(place) => place,
-            None => {
-                if self.routes.len() >= MAX_ROUTES {
-                    let oldest = (0..self.routes.len()).min_by_key(|&place| self.routes[place].last_data);
-                    self.routes.swap_remove(oldest.unwrap_or(0));
-                }
-                self.routes.push(Route { id, last_data: now, recent: VecDeque::new(), shortest: sample });
-                self.routes.len() - 1
-            }
-        };
-        let route = &mut self.routes[place];
-        route.last_data = now;
-        route
     }
 }
 

@@ -33,6 +33,12 @@ impl Expect {
         list
     }
 
+    /// The measure that it is about, and those that it is held against.
+    pub(crate) fn measures(&self) -> Vec<Measure> {
+        let texts = self.others().into_iter().map(|(_, text)| text).chain([self.value.as_str()]);
+        texts.filter_map(|text| text.parse().ok()).collect()
+    }
+
     /// Is anything expected of the value?
     pub(crate) fn says_something(&self) -> bool {
         let bounds = [&self.at_least, &self.at_most, &self.more_than, &self.less_than];

@@ -54,8 +54,7 @@ fn otherwise(case: &Plan, control_plan: &Plan, control: &Control) -> Vec<(String
     let is_meant = |expect: &&Expect| expect.name.as_ref().is_some_and(|name| control.fails.contains(name));
     let mut keys = Vec::new();
     for expect in case.evaluation.expectations.iter().filter(is_meant) {
-        let texts = expect.others().into_iter().map(|(_, text)| text).chain([expect.value.as_str()]);
-        let measures: Vec<Measure> = texts.filter_map(|text| text.parse().ok()).collect();
+        let measures = expect.measures();
         for workload in case.workloads.iter().filter(|workload| is_measured(case, workload, &measures)) {
             // Who is taken away as a whole is looked after elsewhere.
             let Some(other) = control_plan.workloads.iter().find(|other| other.name == workload.name) else {

@@ -186,8 +186,7 @@ fn unnamed(expects: &[Expect], variants: &[Variant], plans: &[Plan]) -> Vec<Find
         if !cases.iter().any(|(plan, _)| plan.evaluation.expectations.contains(expect)) {
             continue;
         }
-        let texts = expect.others().into_iter().map(|(_, text)| text).chain([expect.value.as_str()]);
-        let measures: Vec<Measure> = texts.filter_map(|text| text.parse().ok()).collect();
+        let measures = expect.measures();
         let found = cases.iter().filter_map(|(plan, variant)| {
             here(plan, &expect.value)?;
             Some(named(reason, &variant.content, &Concerned::by(plan, &measures)))

@@ -8,6 +8,7 @@ use rustix::event::PollFlags;
 use system::is_try_again;
 
 use crate::origin::Origin;
+use crate::transport::websocket::end_of_head;
 
 /// How long a request may take, and how long it may wait for its page.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
@@ -120,11 +121,9 @@ impl<S: Read + Write> Connection<S> {
         let Stage::Asking { request } = &mut self.stage else { return Ok(None) };
         let mut read_now = [0; 1024];
         let read = self.stream.read(&mut read_now)?;
-        // An end that comes in two parts is found, too, and nothing is searched twice.
-        let searched = request.len().saturating_sub(3);
+        let searched = request.len();
         request.extend_from_slice(read_now.get(..read).unwrap_or_default());
-        let has_ended =
-            request.get(searched..).is_some_and(|new| new.windows(4).any(|end| end == b"\r\n\r\n"));
+        let has_ended = end_of_head(request, searched).is_some();
         if !has_ended && read > 0 && request.len() < MAX_REQUEST_BYTES {
             return Ok(None);
         }

@@ -69,6 +69,15 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
+/// Where the empty line is that ends the head of a request of HTTP, in bytes of which so many were searched
+/// before.
+pub(crate) fn end_of_head(bytes: &[u8], searched: usize) -> Option<usize> {
+    // It may have come in two parts.
+    let begin = searched.saturating_sub(3);
+    let end = bytes.get(begin..)?.windows(4).position(|window| window == b"\r\n\r\n")?;
+    Some(begin + end)
+}
+
 impl WebSocket {
     /// Whether the request has been answered.
     pub(crate) fn is_open(&self) -> bool {
@@ -87,13 +96,10 @@ impl WebSocket {
 
     fn request(&mut self, bytes: &[u8]) -> Step {
         // What has been looked at is not looked at again: a request may come byte by byte.
-        let searched = self.searched.min(bytes.len());
-        let new = bytes.get(searched..).unwrap_or_default();
-        let Some(end) = new.windows(4).position(|window| window == b"\r\n\r\n") else {
-            self.searched = bytes.len().saturating_sub(3);
+        let Some(end) = end_of_head(bytes, self.searched) else {
+            self.searched = bytes.len();
             return if bytes.len() < MAX_REQUEST_BYTES { Step::Incomplete } else { refuse() };
         };
-        let end = searched + end;
         let Some((accept, upgrade)) = bytes.get(..end).and_then(read_request) else { return refuse() };
         self.open = true;
         let answer = format!(

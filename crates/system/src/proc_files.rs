@@ -1,4 +1,5 @@
-//! What Linux says about processes in `/proc/PID/stat`, `/proc/PID/status` and `/proc/PID/task/TID/schedstat`.
+//! What Linux says about processes in `/proc/PID/stat`, `/proc/PID/status`, `/proc/PID/cgroup` and
+//! `/proc/PID/task/TID/schedstat`.
 
 use std::fs;
 
@@ -46,6 +47,42 @@ pub fn memory_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// A control group that a process is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlGroup<'a> {
+    /// What is controlled there, by version 1: words with commas between them. Empty for the group of version
+    /// 2.
+    controllers: &'a str,
+    /// Its path below the root of its hierarchy.
+    pub path: &'a str,
+}
+
+impl ControlGroup<'_> {
+    /// Whether it is the one of version 2.
+    pub fn is_unified(&self) -> bool {
+        self.controllers.is_empty()
+    }
+
+    /// Whether it is the one of version 1 for this controller.
+    pub fn controls(&self, controller: &str) -> bool {
+        self.controllers.split(',').any(|name| name == controller)
+    }
+}
+
+/// The control groups of a process, by the text of its `/proc/PID/cgroup`.
+///
+/// ```
+/// let mut groups = cairn_system::proc_files::control_groups("4:cpu,cpuacct:/a\n0::/b:c\n");
+/// assert!(groups.next().is_some_and(|group| group.controls("cpuacct") && group.path == "/a"));
+/// assert!(groups.next().is_some_and(|group| group.is_unified() && group.path == "/b:c"));
+/// ```
+pub fn control_groups(text: &str) -> impl Iterator<Item = ControlGroup<'_>> {
+    text.lines().filter_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        Some(ControlGroup { controllers: fields.next()?, path: fields.next()? })
+    })
 }
 
 #[cfg(test)]

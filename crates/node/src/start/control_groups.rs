@@ -4,6 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+use system::proc_files::control_groups;
 
 /// Where control groups may be seen: here, or, where `ip netns exec` has put a file system of another view in
 /// this place, as the first process sees them.
@@ -41,10 +42,11 @@ impl ControlGroups {
     fn mounted() -> Option<Self> {
         // Where version 1 has no memory controller, mounting it would take that of version 2 from everybody.
         let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let has_memory = groups.lines().any(|line| {
-            line.split(':').nth(1).is_some_and(|names| names.split(',').any(|name| name == "memory"))
-        });
-        let memory = if has_memory { mount("cgroup", Some("memory")) } else { None };
+        let memory = if control_groups(&groups).any(|group| group.controls("memory")) {
+            mount("cgroup", Some("memory"))
+        } else {
+            None
+        };
         let unified = mount("cgroup2", None);
         let path = |mount: &Option<OwnedFd>| {
             mount.as_ref().map(|mount| PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())))
@@ -66,20 +68,16 @@ impl ControlGroups {
     /// The same of a process in `groups`, by the text of its `/proc/…/cgroup`.
     fn limit_of(&self, groups: &str) -> Option<u64> {
         let mut least: Option<u64> = None;
-        for line in groups.lines() {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-            let (root, file) = match controllers {
-                "" => (&self.unified, "memory.max"),
-                some if some.split(',').any(|name| name == "memory") => {
-                    (&self.memory, "memory.limit_in_bytes")
-                }
+        for group in control_groups(groups) {
+            let (root, file) = match group {
+                unified if unified.is_unified() => (&self.unified, "memory.max"),
+                other if other.controls("memory") => (&self.memory, "memory.limit_in_bytes"),
                 _ => continue,
             };
             let Some(root) = root else { continue };
             // The limits of all groups above hold, too. In a container the path may be one of the host's, and
             // only the root is there.
-            let mut folder: PathBuf = root.join(path.trim_start_matches('/'));
+            let mut folder: PathBuf = root.join(group.path.trim_start_matches('/'));
             while folder.starts_with(root) {
                 let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
                 if let Ok(limit) = text.trim().parse::<u64>() {

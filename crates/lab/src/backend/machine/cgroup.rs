@@ -8,6 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use system::proc_files::control_groups;
+
 use crate::order::Owner;
 
 /// The least that the kernel grants of a period, and the least period, in microseconds.
@@ -326,11 +328,8 @@ fn place(mounts: &str, groups: &str, controller: &str) -> Option<Hierarchy> {
         (is_v1 && options.split(',').any(|option| option == controller)).then(|| mount_point(left))?
     });
     if let Some(mount) = v1 {
-        let own = groups.lines().find_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            fields.next()?.split(',').any(|name| name == controller).then(|| fields.next())?
-        });
-        let directory = join(&mount, own.unwrap_or("/"));
+        let own = control_groups(groups).find(|group| group.controls(controller));
+        let directory = join(&mount, own.map_or("/", |group| group.path));
         return usable(Hierarchy { version: Version::V1, controller: controller.to_owned(), directory });
     }
     let mount = mounts.lines().find_map(|line| {

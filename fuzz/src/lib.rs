@@ -3,4 +3,5 @@
 pub mod bad_link;
 pub mod busy_node;
 pub mod plain_node;
+pub mod small_reads;
 pub mod topology;

@@ -3,24 +3,13 @@
 
 #![no_main]
 
-use std::io::Read;
-
+use cairn_fuzz::small_reads::SmallReads;
 use repo::protocol::{Command, CommandStatus, MAX_OBJECTS, Notify, Query};
 use repo::stream::DataStream;
 
-/// Gives a few bytes at a time.
-struct Pieces<'a>(&'a [u8], usize);
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let length = self.1.min(into.len());
-        self.0.read(&mut into[..length])
-    }
-}
-
 /// What comes out of a stream: the packets, where it ends, and whether in good order.
-fn packets(bytes: &[u8], piece: usize) -> (Vec<Vec<u8>>, u64, bool) {
-    let mut stream = DataStream::new(Pieces(bytes, piece));
+fn packets(bytes: &[u8], length: usize) -> (Vec<Vec<u8>>, u64, bool) {
+    let mut stream = DataStream::new(SmallReads(bytes, length));
     let mut packets = Vec::new();
     loop {
         match stream.next_data() {

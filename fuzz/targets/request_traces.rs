@@ -3,23 +3,12 @@
 
 #![no_main]
 
-use std::io::Read;
-
+use cairn_fuzz::small_reads::SmallReads;
 use repo::eviction::{DeleteQueue, DeletionRule};
 use repo::trace::{Entry, Objects, RequestTraceFormat, TraceReader, replay};
 
-/// Gives a few bytes at a time.
-struct Pieces<'a>(&'a [u8], usize);
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let length = self.1.min(into.len());
-        self.0.read(&mut into[..length])
-    }
-}
-
-fn entries(bytes: &[u8], piece: usize, format: RequestTraceFormat) -> (Vec<Entry>, bool) {
-    let mut reader = TraceReader::new(Pieces(bytes, piece), format);
+fn entries(bytes: &[u8], length: usize, format: RequestTraceFormat) -> (Vec<Entry>, bool) {
+    let mut reader = TraceReader::new(SmallReads(bytes, length), format);
     let mut entries = Vec::new();
     let whole = loop {
         match reader.next() {

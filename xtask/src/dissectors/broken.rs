@@ -15,7 +15,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const CUTS: usize = 24;
 const CHANGES: usize = 40;
 
-/// The random numbers of this check: the same every time.
+/// The random numbers of this check: the same every time. Not those of `packet`, without which `xtask` is
+/// built: it must not wait for what it checks.
 struct Random(u64);
 
 impl Random {

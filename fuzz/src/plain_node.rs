@@ -6,13 +6,14 @@ use engine::{FaceId, FaceScope, NamespaceRules, NextHop, StrategySpec};
 use management::StrategyChoice;
 use node::InnerFace;
 use node::control::{
-    AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
-    CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, FaceState, FaceTraffic,
-    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, SetStrategyError, UnsupportedFace,
-    UpdateFaceError,
+    AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
+    FaceChanges, FacePersistency, FaceSnapshot, FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus,
+    SetStrategyError, UnsupportedFace, UpdateFaceError,
 };
-use packet::time::Duration;
-use packet::{Buffer, Data, Dialect, LinkType, Name};
+use packet::{Buffer, Data, Dialect, Name};
+
+#[path = "../../crates/node/tests/management/no_data_plane.rs"]
+mod no_data_plane;
 
 /// Faces that it has room for.
 const MAX_FACES: usize = 16;
@@ -58,22 +59,11 @@ impl NodeControl for PlainNode {
         if self.faces.len() >= MAX_FACES {
             return Err(CreateFaceError::TooManyFaces { limit: MAX_FACES });
         }
+        let id = FaceId(self.next_face);
         let face = FaceSnapshot {
-            id: FaceId(self.next_face),
-            scope: FaceScope::NonLocal,
-            remote: request.remote,
-            local: FaceUri::FileDescriptor(3),
             dialect: request.dialect,
             persistency: request.persistency,
-            link_type: LinkType::PointToPoint,
-            state: FaceState::Up,
-            expires_in: None,
-            congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
-            mtu_bytes: None,
-            local_fields: false,
-            reliability: false,
-            congestion_marking: true,
-            traffic: FaceTraffic::default(),
+            ..no_data_plane::face(id, request.remote, FaceUri::FileDescriptor(3))
         };
         self.next_face += 1;
         self.faces.insert(face.id, face.clone());
@@ -130,36 +120,17 @@ impl NodeControl for PlainNode {
         dialect: Dialect,
         changes: Vec<NextHopChange>,
     ) -> Vec<(NextHopChange, AddNextHopError)> {
-        let mut failed = Vec::new();
-        for change in changes {
-            let outcome = match &change {
-                NextHopChange::Add { prefix, hop, announcement } => {
-                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
-                }
-                NextHopChange::Remove { prefix, face } => {
-                    self.remove_next_hop(dialect, prefix, *face);
-                    Ok(())
-                }
-                NextHopChange::SetRules { prefix, rules } => {
-                    if *rules == NamespaceRules::default() {
-                        self.rules.remove(prefix);
-                    } else {
-                        self.rules.insert(prefix.clone(), rules.clone());
-                    }
-                    Ok(())
-                }
-            };
-            failed.extend(outcome.err().map(|error| (change, error)));
-        }
-        failed
+        no_data_plane::change_one_by_one(self, dialect, changes, |node, prefix, rules| {
+            if *rules == NamespaceRules::default() {
+                node.rules.remove(prefix);
+            } else {
+                node.rules.insert(prefix.clone(), rules.clone());
+            }
+        })
     }
 
     fn routes(&mut self, _: Dialect) -> Vec<RouteStatus> {
-        let mut routes: BTreeMap<Name, Vec<NextHop>> = BTreeMap::new();
-        for ((prefix, face), cost) in &self.hops {
-            routes.entry(prefix.clone()).or_default().push(NextHop { face: *face, cost: *cost });
-        }
-        routes.into_iter().map(|(prefix, next_hops)| RouteStatus { prefix, next_hops }).collect()
+        no_data_plane::routes(&self.hops)
     }
 
     fn set_strategy(
@@ -178,9 +149,7 @@ impl NodeControl for PlainNode {
     }
 
     fn strategies(&mut self, _: Dialect) -> Vec<StrategyChoice> {
-        let all = self.strategies.iter();
-        all.map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
-            .collect()
+        no_data_plane::strategies(&self.strategies)
     }
 
     fn configure_content_store(&mut self, _: ContentStoreChanges) -> ContentStoreStatus {

@@ -1,4 +1,4 @@
-//! A node with three faces, and what its neighbours do to it; what comes in and goes out in tests of any node.
+//! A node with three faces, and what its neighbours do to it; what comes and goes in tests of any node.
 
 use cairn_engine::*;
 use packet::ccnx::{self, ContentObjectFields, SignedInfo, Ticks};

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use cairn_node::InnerFace;
 use cairn_node::control::{
-    AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
-    CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceSnapshot, FaceState,
-    FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    SetStrategyError, TurnCounters, UnsupportedFace, UpdateFaceError,
+    AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
+    FaceChanges, FaceConflict, FacePersistency, FaceSnapshot, FaceState, FaceUri, MANAGEMENT_FACE,
+    MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus, SetStrategyError, TurnCounters,
+    UnsupportedFace, UpdateFaceError,
 };
 use engine::{FaceId, FaceScope, NextHop, StrategySpec};
 use management::StrategyChoice;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, LinkType, Name, PacketCounts};
+use packet::{Buffer, Data, Dialect, Name, PacketCounts};
+
+use crate::no_data_plane;
 
 /// The application that commands come from.
 pub(crate) const APPLICATION: FaceId = FaceId(300);
@@ -45,26 +47,12 @@ pub(crate) struct FakeNode {
 
 pub(crate) fn face(id: FaceId, remote: &str, local: &str) -> FaceSnapshot {
     let remote: FaceUri = remote.parse().unwrap();
-    FaceSnapshot {
-        id,
-        scope: match remote {
-            FaceUri::Internal(_) | FaceUri::FileDescriptor(_) => FaceScope::Local,
-            _ => FaceScope::NonLocal,
-        },
-        remote,
-        local: local.parse().unwrap(),
-        dialect: Dialect::Ndn,
-        persistency: FacePersistency::Persistent,
-        link_type: LinkType::PointToPoint,
-        state: FaceState::Up,
-        expires_in: None,
-        congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
-        mtu_bytes: Some(1400),
-        local_fields: false,
-        reliability: false,
-        congestion_marking: true,
-        traffic: FaceTraffic::default(),
-    }
+    let scope = match remote {
+        FaceUri::Internal(_) | FaceUri::FileDescriptor(_) => FaceScope::Local,
+        _ => FaceScope::NonLocal,
+    };
+    let face = no_data_plane::face(id, remote, local.parse().unwrap());
+    FaceSnapshot { scope, mtu_bytes: Some(1400), ..face }
 }
 
 impl FakeNode {
@@ -214,30 +202,11 @@ impl NodeControl for FakeNode {
         changes: Vec<NextHopChange>,
     ) -> Vec<(NextHopChange, AddNextHopError)> {
         self.batches.push(changes.len());
-        let mut failed = Vec::new();
-        for change in changes {
-            let outcome = match &change {
-                NextHopChange::Add { prefix, hop, announcement } => {
-                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
-                }
-                NextHopChange::Remove { prefix, face } => {
-                    self.remove_next_hop(dialect, prefix, *face);
-                    Ok(())
-                }
-                NextHopChange::SetRules { .. } => Ok(()),
-            };
-            failed.extend(outcome.err().map(|error| (change, error)));
-        }
-        failed
+        no_data_plane::change_one_by_one(self, dialect, changes, |_, _, _| {})
     }
 
     fn routes(&mut self, _: Dialect) -> Vec<RouteStatus> {
-        let mut routes: BTreeMap<Name, Vec<NextHop>> = BTreeMap::new();
-        for ((prefix, face), cost) in &self.hops {
-            routes.entry(prefix.clone()).or_default().push(NextHop { face: *face, cost: *cost });
-        }
-        // In no particular order.
-        routes.into_iter().rev().map(|(prefix, next_hops)| RouteStatus { prefix, next_hops }).collect()
+        no_data_plane::routes(&self.hops)
     }
 
     fn set_strategy(
@@ -255,9 +224,7 @@ impl NodeControl for FakeNode {
     }
 
     fn strategies(&mut self, _: Dialect) -> Vec<StrategyChoice> {
-        let all = self.strategies.iter().rev();
-        all.map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
-            .collect()
+        no_data_plane::strategies(&self.strategies)
     }
 
     fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {

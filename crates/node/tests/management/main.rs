@@ -11,6 +11,7 @@ mod forwarder;
 mod hostile;
 mod keys;
 mod manager;
+mod no_data_plane;
 mod precedence;
 mod restart;
 mod revoked;

@@ -19,7 +19,6 @@ use repo::eviction::{DeleteQueue, DeletionRule, ObjectEviction};
 use repo::reclaim::{CopyAndSwap, FilePerObject, PunchHoles, Reclaim, ServiceDuringDeletion};
 use serde_json::json;
 
-use super::own_folder;
 use super::repository::{Folder, check_room, delete_in_parts};
 use crate::tool::{ToolError, output};
 
@@ -133,12 +132,7 @@ impl Timed {
 
 /// Measures all layouts, and prints them.
 pub(super) fn run(arguments: &DeletionsArguments) -> Result<(), ToolError> {
-    let folder = match &arguments.folder {
-        Some(folder) => folder.join(format!("cairn-bench-{}", std::process::id())),
-        None => own_folder()?,
-    };
-    std::fs::create_dir_all(&folder).map_err(ToolError::file(&folder))?;
-    let folder = Folder::new(folder);
+    let folder = Folder::make(arguments.folder.as_deref())?;
     let threshold_bytes = arguments.megabytes * 1_000_000;
     check_room(&folder.path("."), threshold_bytes / 100 * ROOM_PERCENT)?;
     let progress = ProgressBar::new_spinner();

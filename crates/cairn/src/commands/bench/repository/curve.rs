@@ -5,7 +5,6 @@
 //! what nobody asks for; the reader asks for the other half.
 
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,14 +12,13 @@ use std::time::{Duration, Instant};
 use client::{Client, Event, Remote};
 use formats::csv;
 use lab::figure::{Axis, Drawing, LineChart, Series};
-use node::Node;
-use node::control::Unmanaged;
-use node::load::{Shape, StreamExchange, StreamSocket};
+use node::load::StreamExchange;
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::{Name, quantile};
 
-use super::{Bound, Row, SEGMENTS, Stage, disk, neighbours, router};
+use super::neighbours::Router;
+use super::{Bound, Row, SEGMENTS, Stage, disk};
 use crate::tool::ToolError;
 
 const STEP: Duration = Duration::from_millis(10);
@@ -65,22 +63,15 @@ struct Span {
 pub(super) fn measure(stage: &Stage, file: &Path, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     stage.progress.set_message("a deletion through the router");
     let folder = stage.folder.path(disk::STORE);
-    let sockets = [stage.folder.path("curve"), stage.folder.path("curve-producer")];
-    let [socket, producing] = &sockets;
-    let listener = UnixListener::bind(producing)?;
-    let mut config = router::config(&folder, socket, &neighbours::other_lines(producing))?;
     let stored = sample(&folder, Instant::now())?.disk_bytes as f64;
-    for repository in &mut config.repositories {
-        repository.prefixes.push("/bench/forward".to_owned());
-        repository.max_bytes = (stored + (stored * ROOM).min(MAX_ROOM)) as u64;
-        repository.delete_part = PART;
-    }
-    config.content_store.max_entries = neighbours::CACHED;
-    let node = Node::start(&config, Box::new(Unmanaged)).map_err(ToolError::other)?;
-    let producer = StreamSocket::Unix(listener.accept()?.0);
-    let consumer = StreamSocket::Unix(UnixStream::connect(socket)?);
-    let mut exchange = StreamExchange::new(consumer, producer, Shape::default(), WINDOW, 0)?;
-    let remote: Remote = format!("unix://{}", socket.display()).parse().map_err(ToolError::other)?;
+    let router = Router::start(stage, ["curve", "curve-producer"], WINDOW, |config| {
+        for repository in &mut config.repositories {
+            repository.prefixes.push("/bench/forward".to_owned());
+            repository.max_bytes = (stored + (stored * ROOM).min(MAX_ROOM)) as u64;
+            repository.delete_part = PART;
+        }
+    });
+    let Router { node, mut exchange, remote } = router?;
     let (began, state) = (Instant::now(), State::default());
     let (objects, folder, remote, state) = (stage.objects, &folder, &remote, &state);
     // Nobody waits for one who has failed.

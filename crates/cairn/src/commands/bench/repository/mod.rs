@@ -117,8 +117,14 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Folder(path)
+    /// Below the one that is given, or where there is room.
+    pub(super) fn make(below: Option<&Path>) -> Result<Self, ToolError> {
+        let path = match below {
+            Some(folder) => folder.join(format!("cairn-bench-{}", std::process::id())),
+            None => own_folder()?,
+        };
+        std::fs::create_dir_all(&path).map_err(ToolError::file(&path))?;
+        Ok(Folder(path))
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -145,12 +151,7 @@ impl Stage {
 /// Measures everything, and prints it.
 pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     let bytes = if arguments.full { 8 << 30 } else { arguments.megabytes * 1_000_000 };
-    let folder = match &arguments.folder {
-        Some(folder) => folder.join(format!("cairn-bench-{}", std::process::id())),
-        None => own_folder()?,
-    };
-    std::fs::create_dir_all(&folder).map_err(ToolError::file(&folder))?;
-    let folder = Folder(folder);
+    let folder = Folder::make(arguments.folder.as_deref())?;
     check_room(&folder.0, bytes.saturating_mul(2))?;
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(250));

@@ -5,12 +5,12 @@
 //! for as many exchanges and as many stored packets when it does one of them at a time.
 
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use client::{Client, Event, Remote};
 use node::Node;
+use node::config::Config;
 use node::control::Unmanaged;
 use node::load::{Shape, StreamExchange, StreamSocket};
 use packet::ndn::InterestBuilder;
@@ -28,19 +28,11 @@ const SPAN: Duration = Duration::from_millis(400);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const INTEREST_TIMEOUT: packet::time::Duration = packet::time::Duration::from_secs(5);
 /// Packets in the content store: so few that none of those fetched is there when it is asked for again.
-pub(super) const CACHED: u32 = 1024;
+const CACHED: u32 = 1024;
 
 pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     stage.progress.set_message("other traffic of the router");
-    let sockets = [stage.folder.path("listen"), stage.folder.path("producer")];
-    let [socket, producing] = &sockets;
-    let listener = UnixListener::bind(producing)?;
-    let mut config = config(&stage.folder.path(disk::STORE), socket, &other_lines(producing))?;
-    config.content_store.max_entries = CACHED;
-    let node = Node::start(&config, Box::new(Unmanaged)).map_err(ToolError::other)?;
-    let producer = StreamSocket::Unix(listener.accept()?.0);
-    let consumer = StreamSocket::Unix(UnixStream::connect(socket)?);
-    let mut exchange = StreamExchange::new(consumer, producer, Shape::default(), WINDOW, 0)?;
+    let Router { node, mut exchange, remote } = Router::start(stage, ["listen", "producer"], WINDOW, |_| {})?;
     let deadline = Instant::now() + TIMEOUT;
     while exchange.report().data == 0 {
         exchange.run(Duration::from_millis(50))?;
@@ -48,7 +40,6 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
             return Err(ToolError::other("the router forwarded nothing"));
         }
     }
-    let remote: Remote = format!("unix://{}", socket.display()).parse().map_err(ToolError::other)?;
     let fetcher = Fetcher { objects: stage.objects, wanted: AtomicBool::new(false), ..Fetcher::default() };
     let outcome = std::thread::scope(|scope| {
         let fetching = scope.spawn(|| fetcher.run(&remote));
@@ -67,9 +58,36 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
     Ok(())
 }
 
-/// A way to the producer.
-pub(super) fn other_lines(producing: &Path) -> String {
-    format!("[[face]]\nremote = \"unix://{}\"\nroutes = [\"/bench/forward\"]\n", producing.display())
+/// A router with the repository of the benchmark, somebody who exchanges packets through it, and where others
+/// connect.
+pub(super) struct Router {
+    pub(super) node: Node,
+    pub(super) exchange: StreamExchange,
+    pub(super) remote: Remote,
+}
+
+impl Router {
+    /// With unix sockets of these names, and what is changed of its configuration.
+    pub(super) fn start(
+        stage: &Stage,
+        sockets: [&str; 2],
+        window: u64,
+        change: impl FnOnce(&mut Config),
+    ) -> Result<Self, ToolError> {
+        let [socket, producing] = sockets.map(|name| stage.folder.path(name));
+        let listener = UnixListener::bind(&producing)?;
+        let to_producer =
+            format!("[[face]]\nremote = \"unix://{}\"\nroutes = [\"/bench/forward\"]\n", producing.display());
+        let mut config = config(&stage.folder.path(disk::STORE), &socket, &to_producer)?;
+        config.content_store.max_entries = CACHED;
+        change(&mut config);
+        let node = Node::start(&config, Box::new(Unmanaged)).map_err(ToolError::other)?;
+        let producer = StreamSocket::Unix(listener.accept()?.0);
+        let consumer = StreamSocket::Unix(UnixStream::connect(&socket)?);
+        let exchange = StreamExchange::new(consumer, producer, Shape::default(), window, 0)?;
+        let remote = format!("unix://{}", socket.display()).parse().map_err(ToolError::other)?;
+        Ok(Router { node, exchange, remote })
+    }
 }
 
 /// What happened in a span of time.

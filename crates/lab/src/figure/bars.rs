@@ -2,11 +2,11 @@
 
 use super::axis::Axis;
 use super::drawing::{Anchor, Drawing, Point, Shape, Style};
-use super::key::{Key, explain};
+use super::groups::Groups;
 use super::names::ShortNames;
 use super::number::short;
 use super::palette::Paint;
-use super::plot::{Frame, Head, Plot, wanted_marks};
+use super::plot::{Frame, Plot, wanted_marks};
 
 /// Above narrower bars nobody sees which of them a number is of.
 const NUMBERED: f64 = 10.0;
@@ -61,21 +61,14 @@ impl BarChart {
         let (low, high) = self.y.at_least.unwrap_or((0.0, 0.0));
         let axis = self.y.clone().showing(low.min(0.0), high.max(0.0));
         let y = axis.fit(reach, wanted_marks(frame.height - 60.0));
-        let head = Head::new(&self.title, &y, &self.y, frame);
-        let key = Key::new(&self.labels, frame.width);
-        let top = head.height() + key.height() + 8.0;
-        let mut plot = Plot::new(&self.title, frame, top, 10.0, y);
-        head.draw(&mut plot.drawing);
-        key.draw(&mut plot.drawing, head.height() - 4.0, colour);
-        let names = self.bars(&mut plot, colour, &deviation);
-        if frame.foot {
-            plot.caption(&self.x);
-        }
-        let mut drawing = plot.drawing;
-        key.explain(&mut drawing);
-        let groups: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
-        explain(&mut drawing, &names, &groups);
-        drawing
+        let groups = Groups {
+            title: &self.title,
+            x: &self.x,
+            axis: &self.y,
+            labels: &self.labels,
+            names: self.groups.iter().map(|group| group.name.clone()).collect(),
+        };
+        groups.draw(frame, y, colour, |plot| self.bars(plot, colour, &deviation))
     }
 
     /// Gives what the groups are called below them.

@@ -2,10 +2,11 @@
 
 use super::axis::Axis;
 use super::drawing::{Drawing, Style};
-use super::key::{Key, explain};
+use super::groups::Groups;
+use super::names::ShortNames;
 use super::number::short;
 use super::palette::Paint;
-use super::plot::{Frame, Head, Plot, wanted_marks};
+use super::plot::{Frame, Plot, wanted_marks};
 
 /// Five numbers that many come down to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,12 +73,18 @@ impl BoxChart {
         let all = self.groups.iter().flat_map(|group| group.boxes.iter().flatten());
         let reach = all.flat_map(|quartiles| [quartiles.low, quartiles.high]);
         let y = self.y.fit(reach, wanted_marks(frame.height - 60.0));
-        let head = Head::new(&self.title, &y, &self.y, frame);
-        let key = Key::new(&self.labels, frame.width);
-        let top = head.height() + key.height() + 8.0;
-        let mut plot = Plot::new(&self.title, frame, top, 10.0, y);
-        head.draw(&mut plot.drawing);
-        key.draw(&mut plot.drawing, head.height() - 4.0, 0);
+        let groups = Groups {
+            title: &self.title,
+            x: &self.x,
+            axis: &self.y,
+            labels: &self.labels,
+            names: self.groups.iter().map(|group| group.name.clone()).collect(),
+        };
+        groups.draw(frame, y, 0, |plot| self.boxes(plot))
+    }
+
+    /// Gives what the groups are called below them.
+    fn boxes(&self, plot: &mut Plot) -> ShortNames {
         let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
         let wide = (room * 0.84 / self.labels.len().max(1) as f64).min(40.0);
         let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 8.0);
@@ -88,19 +95,12 @@ impl BoxChart {
                 let Some(quartiles) = quartiles else { continue };
                 let what = self.labels.get(number).map_or("", String::as_str);
                 let what = format!("{}, {what}", group.name);
-                one(&mut plot, left + wide * number as f64, wide, quartiles, number, &what);
+                one(plot, left + wide * number as f64, wide, quartiles, number, &what);
             }
             let at = (middle, plot.floor + 15.0);
             plot.drawing.text(at, super::Anchor::Middle, name, Style::LABEL);
         }
-        if frame.foot {
-            plot.caption(&self.x);
-        }
-        let mut drawing = plot.drawing;
-        key.explain(&mut drawing);
-        let groups: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
-        explain(&mut drawing, &names, &groups);
-        drawing
+        names
     }
 }
 

@@ -24,6 +24,7 @@ mod drawing;
 pub(crate) mod font;
 pub(crate) mod graph;
 mod grid;
+mod groups;
 pub(crate) mod key;
 mod layout;
 mod line;

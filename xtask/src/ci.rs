@@ -212,8 +212,8 @@ fn clippy(context: &CiContext) -> Result<Outcome, String> {
     context.cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
 }
 
-/// Whether namespaces, Slurm, a browser with players, and servers for SSH and HTTP are here. A system without them leaves
-/// tests out, and that is a line of the summary.
+/// Whether namespaces, Slurm, a browser with players, and servers for SSH and HTTP are here. A system without
+/// them leaves tests out, and that is a line of the summary.
 fn needs(context: &CiContext) -> Result<Outcome, String> {
     let missing = missing(context);
     if missing.is_empty() {

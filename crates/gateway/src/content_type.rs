@@ -66,8 +66,8 @@ pub(crate) fn by_first_bytes(bytes: &[u8]) -> &'static str {
     if is_text && !valid.is_empty() { "text/plain; charset=utf-8" } else { UNKNOWN }
 }
 
-/// What a producer says of its bytes, if it is one kind and nothing else: browsers read lists in ways of their
-/// own, and take the last.
+/// What a producer says of its bytes, if it is one kind and nothing else: browsers read lists in ways of
+/// their own, and take the last.
 pub(crate) fn of_producer(kind: &str) -> Option<&str> {
     let is_token = |text: &str| {
         let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);

@@ -92,10 +92,10 @@ const BANNED: &[(&str, &str)] = &[
 /// Of these words, those that may name a function or a constant: verbs, and what says something of what it is
 /// given or of how many. `Rest` may name a function alone.
 const VERBS: &[&str] = &[
-    "Asked", "Asking", "Asks", "Awake", "Before", "Cut", "Demand", "Ended", "Found", "Given", "Held",
-    "Judge", "Judged", "Kept", "Known", "Made", "Must", "Notice", "Parked", "Place", "Placed", "Reach",
-    "Rest", "Said", "Seen", "Stand", "Taken", "Told", "Turned", "Turns", "Waiting", "Wanted", "Ways",
-    "Written",
+    "Asked", "Asking", "Asks", "Awake", "Before", "Cut", "Demand", "Ended", "Found", "Given", "Handover",
+    "Held", "Judge", "Judged", "Kept", "Known", "Made", "Must", "Notice", "Parked", "Place", "Placed",
+    "Reach", "Rest", "Said", "Seen", "Stand", "Taken", "Told", "Turned", "Turns", "Waiting", "Wanted",
+    "Ways", "Written",
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {

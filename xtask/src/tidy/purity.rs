@@ -71,8 +71,8 @@ const BANS: &[Ban] = &[
     not_in_tests("HashSet::from", HASHER),
 ];
 
-/// What two files may have, and why: what the simulator's threads do is put in the order of one, so that a run
-/// is the same to the byte on any number of them.
+/// What two files may have, and why: what the simulator's threads do is put in the order of one, so that a
+/// run is the same to the byte on any number of them.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/sim/src/parallel/gate.rs", "std::thread"),
     ("crates/sim/src/parallel/windows.rs", "std::thread"),

@@ -16,8 +16,8 @@ use crate::space::BLOCK_BYTES;
 use crate::volume::{Entry, LogPosition, VolumeRange, file_name};
 use packet::UnixTime;
 
-/// Bytes of one hole: a file system holds others up for as long as it takes a hole out of a file, and for each
-/// hole it writes to its journal.
+/// Bytes of one hole: a file system holds others up for as long as it takes a hole out of a file, and for
+/// each hole it writes to its journal.
 const HOLE_BYTES: u64 = 1 << 20;
 /// Holes punched in one step, and bytes of them: whoever inserts waits for a step, whoever reads for a hole.
 const PUNCHES_OF_A_STEP: usize = 32;

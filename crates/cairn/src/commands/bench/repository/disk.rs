@@ -114,8 +114,8 @@ fn insert_all(
     if stored.load(Ordering::Relaxed) == sent { Ok(()) } else { Err(gone()) }
 }
 
-/// Times the first packets, and writes the same bytes raw, in turns: what memory and disk have to give changes
-/// within a second. Then stores the others.
+/// Times the first packets, and writes the same bytes raw, in turns: what memory and disk have to give
+/// changes within a second. Then stores the others.
 fn insert(stage: &Stage, service: &Service, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     let timed = (TIMED_BYTES / (SEGMENTS * SEGMENT_BYTES)).min(stage.objects);
     let all_of = |object| (0..SEGMENTS).map(move |segment| packet(object, segment));

@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     ] {
         let Ok(topology) = read(text) else { continue };
         check(&topology);
-        let pairs: BTreeSet<(usize, usize)> =
+        let pairs: BTreeSet<_> =
             topology.links.iter().map(|link| (link.from.min(link.to), link.from.max(link.to))).collect();
         assert_eq!(pairs.len(), topology.links.len(), "two links between two nodes");
         assert_eq!(read(&format!("{text}\n# the end\n")).as_ref(), Ok(&topology));

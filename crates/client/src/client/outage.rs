@@ -196,7 +196,7 @@ impl Client {
     /// - [`Client::next`] goes on waiting, and comes back at its time, at a signal, and with what times out;
     /// - Interests that wait for an answer are expressed again, for as long as there is time to answer them;
     /// - [`Client::express`] keeps what it is given until the forwarder is there again, or its time is up;
-    /// - [`Client::reply`] and [`Client::refuse`] drop what they are given: nobody waits for it any more;
+    /// - [`Client::reply`] and [`Client::nack`] drop what they are given: nobody waits for it any more;
     /// - [`Client::command`], [`Client::dataset`], [`Client::register`] and the like fail, with
     ///   [`ClientError::Away`] while it is away;
     /// - what was registered, or given with [`Client::keep_commanding`], is so again before the outage counts

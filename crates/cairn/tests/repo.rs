@@ -74,6 +74,56 @@ fn who_only_looks_makes_no_repository_and_who_names_nothing_deletes_nothing() {
     assert!(String::from_utf8_lossy(&told.stderr).contains("made anew: 1 objects"), "{told:?}");
 }
 
+#[test]
+fn a_folder_that_cannot_be_written_is_read_and_stays_as_it_is() {
+    if !rustix::process::geteuid().is_root() {
+        // Only root can mount it so.
+        return;
+    }
+    let world = World::new();
+    let film = bytes(100_000);
+    world.write("film", &film);
+    world.good(&["repo", "put", "store", "/lab/film", "-f", "film"]);
+    world.good(&["repo", "put", "store", "/lab/song", "-f", "node.toml"]);
+    // A packet is not as it was written, and behind the last one lies what whoever opens the folder cuts off.
+    let volume = std::fs::read_dir(world.path("store")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["reserve", "index.redb"];
+    let volume = volume
+        .filter(|path| !others.iter().any(|other| path.ends_with(other)))
+        .max_by_key(|path| path.metadata().unwrap().len())
+        .unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(volume).unwrap();
+    file.write_all_at(b"flipped", 60_000).unwrap();
+    file.write_all_at(&[7; 5000], file.metadata().unwrap().len()).unwrap();
+    let files = || {
+        let mut files: Vec<_> = std::fs::read_dir(world.path("store"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let script = "mount --bind store store && mount -o remount,ro,bind store && \
+        for what in list stats verify \"delete store /lab/song\"; do \
+        case $what in delete*) \"$0\" repo $what;; *) \"$0\" repo $what store;; esac; echo \"code $?\"; done; \
+        \"$0\" repo get store /lab/song -o song; echo \"code $?\"";
+    let like = world.command(&[]);
+    let mut shell = Command::new("unshare");
+    shell.args(["--mount", "sh", "-c", script]).arg(like.get_program()).current_dir(world.path(""));
+    shell.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.output().unwrap();
+    let (told, problems) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let codes: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("code ")).collect();
+    assert_eq!(codes, ["0", "0", "1", "1", "0"], "{told}{problems}");
+    assert!(told.contains("/lab/song/v="), "{told}");
+    assert!(problems.contains("1 objects are not, and stay"), "{problems}");
+    assert!(problems.contains("Read-only file system"), "what deletes is refused: {problems}");
+    assert!(world.read("song") == world.read("node.toml"));
+    assert!(files() == before);
+}
+
 /// More than the commands below may take.
 const LARGE_FILE_BYTES: u64 = 160 << 20;
 /// Memory that they may take, with the pages of the command itself.

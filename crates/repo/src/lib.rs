@@ -43,7 +43,7 @@
 //! # Where things are
 //! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a
 //!   volume), [`record`], [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
-//! - [`disk`]: I/O on files, and a disk that fails from a seed.
+//! - [`disk`]: I/O on files, a folder that is only read, and a disk that fails from a seed.
 //! - [`cold`]: sealed volumes that live on the network, or in a folder that many share.
 //! - [`store`]: all of that put together. [`service`]: the same with threads, for those who must not wait.
 //! - [`reclaim`]: other layouts of payload, for comparison.

@@ -1,6 +1,7 @@
 //! The one module that does I/O, behind a trait, so that tests can put a disk in its place that fails as
 //! disks do.
 
+mod overlay;
 mod real;
 mod simulated;
 
@@ -9,6 +10,7 @@ use std::io::{self, IoSlice};
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use overlay::OverlayDisk;
 pub use real::RealDisk;
 pub use simulated::{Call, Faults, SimulatedDisk};
 

@@ -16,7 +16,8 @@ use super::{Disk, DiskFile, FolderLock};
 const STAT_BLOCK_BYTES: u64 = 512;
 /// Parts that Linux writes by one call at most.
 const MAX_PARTS: usize = 1024;
-const LOCK_FILE: &str = "lock";
+/// By which a folder is locked; says who has locked it.
+pub(super) const LOCK_FILE: &str = "lock";
 
 /// A folder.
 #[derive(Debug)]
@@ -34,6 +35,40 @@ impl RealDisk {
         fs::create_dir_all(&folder)?;
         Ok(RealDisk { folder })
     }
+
+    /// Whether this process may make files in the folder, which it may not on a read-only mount.
+    pub fn is_writable(&self) -> bool {
+        rustix::fs::access(&self.folder, rustix::fs::Access::WRITE_OK).is_ok()
+    }
+}
+
+/// The names of all files of a folder, sorted.
+pub(super) fn file_names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.extend(entry?.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Locks a folder by this file, or says who has it.
+pub(super) fn hold(
+    mut file: File,
+    operation: FlockOperation,
+    folder: &Path,
+) -> io::Result<Box<dyn FolderLock>> {
+    match rustix::fs::flock(&file, operation) {
+        Ok(()) => Ok(Box::new(Lock(file))),
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            let mut text = String::new();
+            let _ = file.read_to_string(&mut text);
+            let who = if text.is_empty() { "somebody who did not say who" } else { text.trim() };
+            let message = format!("{} is in use by {who}", folder.display());
+            Err(io::Error::new(io::ErrorKind::WouldBlock, message))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Disk for RealDisk {
@@ -44,12 +79,7 @@ impl Disk for RealDisk {
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            names.extend(entry?.file_name().into_string().ok());
-        }
-        names.sort();
-        Ok(names)
+        file_names(&self.folder)
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -66,30 +96,19 @@ impl Disk for RealDisk {
 
     fn lock(&self, holder: &str) -> io::Result<Box<dyn FolderLock>> {
         let path = self.folder.join(LOCK_FILE);
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                let mut text = String::new();
-                let _ = file.read_to_string(&mut text);
-                let who = if text.is_empty() { "somebody who did not say who" } else { text.trim() };
-                let message = format!("{} is in use by {who}", self.folder.display());
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        file.set_len(0)?;
-        file.rewind()?;
-        writeln!(file, "{holder} (process {})", std::process::id())?;
-        Ok(Box::new(Lock { _file: file }))
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        let mut note = file.try_clone()?;
+        let lock = hold(file, FlockOperation::NonBlockingLockExclusive, &self.folder)?;
+        note.set_len(0)?;
+        note.rewind()?;
+        writeln!(note, "{holder} (process {})", std::process::id())?;
+        Ok(lock)
     }
 }
 
 /// The lock goes with the file.
 #[derive(Debug)]
-struct Lock {
-    _file: File,
-}
+struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
 
 impl FolderLock for Lock {}
 

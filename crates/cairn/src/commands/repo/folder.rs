@@ -9,7 +9,7 @@ use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::{Data, Dialect, NameHasher};
-use repo::disk::RealDisk;
+use repo::disk::{Disk, OverlayDisk, RealDisk};
 use repo::eviction::DeletionRule;
 use repo::{Answer, CommitError, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
 use system::unix_now;
@@ -31,25 +31,53 @@ impl FolderArguments {
 
     /// Opens a repository that is there.
     pub(super) fn open(&self) -> Result<Store, ToolError> {
+        self.require()?;
+        self.open_or_make(u64::MAX)
+    }
+
+    /// Opens a repository that is there for somebody who only looks: where nothing can be written, as on a
+    /// read-only mount, what opening would mend on the disk is mended in memory.
+    pub(super) fn open_to_read(&self) -> Result<Store, ToolError> {
+        if self.require()?.is_writable() {
+            return self.open_or_make(u64::MAX);
+        }
+        let folder = printable_path(&self.folder);
+        tell!("cairn: {folder} cannot be written: it is read as it is, and nothing in it changes");
+        let disk = OverlayDisk::open(&self.folder).map_err(ToolError::file(&self.folder))?;
+        self.open_on(Arc::new(disk), u64::MAX)
+    }
+
+    /// Whether nothing in the folder can be written.
+    pub(super) fn is_read_only(&self) -> bool {
+        RealDisk::open(&self.folder).is_ok_and(|disk| !disk.is_writable())
+    }
+
+    /// The folder, if there is a repository in it: whoever only looks makes nothing that was not there.
+    fn require(&self) -> Result<RealDisk, ToolError> {
         if !self.folder.is_dir() {
             let why = format!("there is no folder {}", printable_path(&self.folder));
             return Err(ToolError::other(why));
         }
         let disk = RealDisk::open(&self.folder).map_err(ToolError::file(&self.folder))?;
-        // Whoever only looks makes nothing of it that was not there.
         if !Store::is_on(&disk).map_err(ToolError::file(&self.folder))? {
             let why = format!("there is no repository in {}", printable_path(&self.folder));
             return Err(ToolError::other(why));
         }
-        self.open_or_make(u64::MAX)
+        Ok(disk)
     }
 
     /// Opens it, and makes it if it is not there. With more than `max_bytes` objects are evicted, if there is
     /// a policy.
     pub(super) fn open_or_make(&self, max_bytes: u64) -> Result<Store, ToolError> {
-        let wrong = |why: &dyn std::fmt::Display| {
-            ToolError::other(format!("the repository at {}: {why}", printable_path(&self.folder)))
-        };
+        let disk = RealDisk::open(&self.folder).map_err(|error| self.wrong(&error))?;
+        self.open_on(Arc::new(disk), max_bytes)
+    }
+
+    fn wrong(&self, why: &dyn std::fmt::Display) -> ToolError {
+        ToolError::other(format!("the repository at {}: {why}", printable_path(&self.folder)))
+    }
+
+    fn open_on(&self, disk: Arc<dyn Disk>, max_bytes: u64) -> Result<Store, ToolError> {
         let mut random = Random::from_seed(client::Clock::seed());
         let mut key = || [random.next_u64(), random.next_u64()];
         let keys = StoreKeys { records: key(), names: NameHasher::new(key()) };
@@ -59,8 +87,7 @@ impl FolderArguments {
             deletion: DeletionRule { threshold_bytes: max_bytes, ratio: 0.25 },
             ..StoreConfig::default()
         };
-        let disk = RealDisk::open(&self.folder).map_err(|error| wrong(&error))?;
-        let (store, recovery) = Store::open(Arc::new(disk), config, keys).map_err(|error| wrong(&error))?;
+        let (store, recovery) = Store::open(disk, config, keys).map_err(|error| self.wrong(&error))?;
         if recovery.rebuilt {
             let (objects, damaged) = (store.catalogue().len(), recovery.damaged);
             tell!(

@@ -20,7 +20,9 @@ use crate::tool::{ToolError, output};
 Examples:
   cairn repo verify store
 
-Exit codes: 0 all is as it was written; 1 failure, or objects were dropped, which are named; 2 wrong usage.")]
+Where the folder cannot be written, as on a read-only mount, nothing is dropped.
+
+Exit codes: 0 all is as it was written; 1 failure, or objects are not, which are named; 2 wrong usage.")]
 pub(crate) struct VerifyArguments {
     #[command(flatten)]
     folder: FolderArguments,
@@ -32,7 +34,7 @@ pub(crate) struct VerifyArguments {
 impl VerifyArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let mut store = self.folder.open()?;
+        let mut store = self.folder.open_to_read()?;
         let (total, mut read_bytes, mut packets) = (store.bytes(), 0, 0_u64);
         let mut progress = Progress::new(self.json, "verifying");
         for id in matching(&store, &[]) {
@@ -52,7 +54,12 @@ impl VerifyArguments {
         progress.finish();
         let dropped: Vec<String> =
             std::iter::from_fn(|| store.poll_event()).map(|Event::Corrupt(name)| name.to_string()).collect();
-        close(store)?;
+        let is_read_only = self.folder.is_read_only();
+        if is_read_only {
+            drop(store);
+        } else {
+            close(store)?;
+        }
         if self.json {
             output::json(&json!({ "packets": packets, "bytes": read_bytes, "dropped": dropped }))?;
         } else {
@@ -60,7 +67,8 @@ impl VerifyArguments {
                 output::line(name)?;
             }
             let (size, count) = (show_size(read_bytes as f64), dropped.len());
-            tell!("{packets} packets, {size} are as they were written; {count} objects dropped");
+            let what = if is_read_only { "are not, and stay" } else { "dropped" };
+            tell!("{packets} packets, {size} are as they were written; {count} objects {what}");
         }
         Ok(if dropped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

@@ -32,7 +32,7 @@ pub(crate) struct ListArguments {
 
 impl ListArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
-        let store = self.folder.open()?;
+        let store = self.folder.open_to_read()?;
         let mut rows = Vec::new();
         for id in matching(&store, &self.patterns) {
             let Some(object) = store.catalogue().get(id) else { continue };
@@ -95,7 +95,7 @@ pub(crate) struct InfoArguments {
 
 impl InfoArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
-        let store = self.folder.open()?;
+        let store = self.folder.open_to_read()?;
         let found = matching(&store, std::slice::from_ref(&self.pattern));
         if found.is_empty() {
             return Err(ToolError::other("there is no such object"));
@@ -135,7 +135,7 @@ pub(crate) struct StatsArguments {
 
 impl StatsArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
-        let store = self.folder.open()?;
+        let store = self.folder.open_to_read()?;
         let stats = store.stats();
         if self.json {
             output::json(&json!({

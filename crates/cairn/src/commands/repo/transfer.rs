@@ -50,7 +50,7 @@ impl GetArguments {
     }
 
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
-        let mut store = self.folder.open()?;
+        let mut store = self.folder.open_to_read()?;
         let found = matching(&store, &[NameGlob::from(&self.name)]);
         // Versions stand in order.
         let last = found
@@ -161,7 +161,7 @@ pub(crate) struct ExportArguments {
 
 impl ExportArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
-        let mut store = self.folder.open()?;
+        let mut store = self.folder.open_to_read()?;
         let mut out: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(BufWriter::new(File::create(path).map_err(ToolError::file(path))?)),
             None => Box::new(BufWriter::new(io::stdout().lock())),

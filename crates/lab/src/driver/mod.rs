@@ -132,6 +132,16 @@ pub enum DriverError {
     },
 }
 
+impl DriverError {
+    pub(crate) fn management(node: &str, source: ClientError) -> Self {
+        DriverError::Management { node: node.to_owned(), source: Box::new(source) }
+    }
+
+    pub(crate) fn prefix(node: &str, prefix: &str, error: UriError) -> Self {
+        DriverError::Prefix { node: node.to_owned(), prefix: prefix.to_owned(), error }
+    }
+}
+
 /// A kind of forwarder.
 pub trait Driver: std::fmt::Debug + Sync {
     /// What it is called.

@@ -3,6 +3,7 @@
 mod arrivals;
 pub(super) mod choice;
 mod contents;
+mod events;
 mod link_keys;
 mod links;
 mod mobility;
@@ -79,13 +80,15 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let costs = profile.as_ref().map(|profile| Costs { profile, content_bytes });
     let basis = Basis { file, names: &names, files, seed };
     let nodes = nodes::nodes(&basis, &links, &hops, costs, f);
-    let mut workloads = workloads::workloads(&basis, &links, &hops, &contents, f);
+    let mut events = events::events(file, &names, &links, f);
+    let later = events.iter().filter_map(|event| event.change.route()).filter(|hop| !hops.contains(hop));
+    let at_any_time: Vec<Hop> = hops.iter().chain(later).cloned().collect();
+    let mut workloads = workloads::workloads(&basis, &links, &at_any_time, &contents, f);
     let consumers = simulated::consumers(file, &names, seed, profile.as_ref(), f);
     workloads.extend(consumers.into_iter().chain(registrations::workloads(file, &names, &links, f)));
     // Of a run that does not last it is one mistake that nothing begins in it.
     let duration_ns = if file.duration.0 == 0 { u64::MAX } else { file.duration.0 };
     workloads::told_apart(&workloads, &names, duration_ns, f);
-    let mut events = simulated::events(file, &names, &links, f);
     events.extend(mobility::events(file, &names, &links, files, f));
     let trace = simulated::trace(file, &links, f);
     let prefixes = prefixes::prefixes(file, &workloads, &contents, f);

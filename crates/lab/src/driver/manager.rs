@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::management::{
-    Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, Route, RouteOrigin,
+    Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, RouteOrigin,
     StatusCode, decode_list,
 };
 use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, Unsendable, WhenGone, accepted};
@@ -122,46 +122,42 @@ impl Manager {
                 self.command(Command::FacesCreate, &wanted)?.face_id
             }
         };
-        // A route of another origin would stand beside the one that is there.
-        let there = face.map(|face| self.routes(prefix, face)).transpose()?.unwrap_or_default();
-        let origin = there.first().map_or(RouteOrigin::Static, |route| route.origin);
         let route = ControlParameters {
             name: Some(prefix.clone()),
             face_id: face,
-            origin: Some(origin),
+            origin: Some(RouteOrigin::Static),
             cost: Some(u64::from(cost)),
             ..ControlParameters::default()
         };
-        self.command(Command::RibRegister, &route).map(drop)
+        self.command(Command::RibRegister, &route)?;
+        // A route of another origin would stand beside it, and the cheaper one count.
+        self.withdraw(prefix, face, RouteOrigin::App)
     }
 
-    /// Takes its routes by the face to a remote address from it, whoever has made them.
+    /// Takes its route by the face to a remote address from it, whoever has made it.
     ///
     /// # Errors
     ///
     /// When it does not answer, or refuses.
     pub fn remove_route(&mut self, uri: &str, prefix: &Name, _cost: u32) -> Result<(), ClientError> {
         let Some(face) = self.face(uri)? else { return Ok(()) };
-        for route in self.routes(prefix, face)? {
-            let gone = ControlParameters {
-                name: Some(prefix.clone()),
-                face_id: Some(face),
-                origin: Some(route.origin),
-                ..ControlParameters::default()
-            };
-            self.command(Command::RibUnregister, &gone)?;
-        }
-        Ok(())
+        self.withdraw(prefix, Some(face), RouteOrigin::Static)?;
+        self.withdraw(prefix, Some(face), RouteOrigin::App)
+    }
+
+    /// That there is no such route is fine.
+    fn withdraw(&mut self, prefix: &Name, face: Option<u64>, origin: RouteOrigin) -> Result<(), ClientError> {
+        let route = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: face,
+            origin: Some(origin),
+            ..ControlParameters::default()
+        };
+        self.command(Command::RibUnregister, &route).map(drop)
     }
 
     fn face(&mut self, uri: &str) -> Result<Option<u64>, ClientError> {
         Ok(self.faces()?.into_iter().find(|face| face.uri == uri).map(|face| face.face_id))
-    }
-
-    fn routes(&mut self, prefix: &Name, face: u64) -> Result<Vec<Route>, ClientError> {
-        let all: Vec<RibEntry> = self.client.list(Dataset::RibList)?;
-        let own = all.into_iter().filter(|entry| entry.prefix == *prefix);
-        Ok(own.flat_map(|entry| entry.routes).filter(|route| route.face_id == face).collect())
     }
 }
 

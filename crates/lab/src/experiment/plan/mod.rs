@@ -134,6 +134,8 @@ pub enum Software {
     Cairn,
     /// The forwarder of the ndnd project.
     Ndnd,
+    /// The NDN Forwarding Daemon.
+    Nfd,
     /// None: only what is beside forwarders.
     None,
 }

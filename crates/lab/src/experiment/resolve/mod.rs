@@ -17,6 +17,7 @@ pub(crate) mod registrations;
 mod routes;
 mod servers;
 mod simulated;
+mod software;
 mod workloads;
 
 use packet::Dialect;
@@ -27,8 +28,8 @@ use self::paths::ProducersByPrefix;
 use self::routes::routes;
 use crate::experiment::model::File;
 use crate::experiment::plan::{
-    ContentPlan, EvaluationPlan, GatePlan, Hop, Links, NodeIndex, Plan, ProbePlan, ProducerPlan,
-    RecordingPlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
+    ContentPlan, EvaluationPlan, GatePlan, Hop, NodeIndex, Plan, ProbePlan, ProducerPlan, RecordingPlan,
+    RoutingPlan, SchedulePlan, Software, WindowPlan,
 };
 use crate::experiment::profile;
 use crate::experiment::read::findings::{Finding, Findings};
@@ -66,7 +67,6 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
     let (dialect, software) = (dialect(file, f), software(file, f));
     let links = links::links(file, &shape, dialect, f);
-    check_software(software, dialect, &links, f);
     let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, seed, f);
     let contents = contents::contents(file, &names, files, f);
     let producers = simulated::producers(file, &names, seed, f);
@@ -123,6 +123,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         },
     };
     whole(&plan, f);
+    software::check(&plan, f);
     servers::whole(&plan, file, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
 }
@@ -209,7 +210,12 @@ fn whole(plan: &Plan, f: &mut Findings) {
 
 fn software(file: &File, f: &mut Findings) -> Software {
     let given = file.software.as_deref().unwrap_or("cairn");
-    let known = [("cairn", Software::Cairn), ("ndnd", Software::Ndnd), ("none", Software::None)];
+    let known = [
+        ("cairn", Software::Cairn),
+        ("ndnd", Software::Ndnd),
+        ("nfd", Software::Nfd),
+        ("none", Software::None),
+    ];
     f.word("software", given, &known).unwrap_or(Software::Cairn)
 }
 
@@ -225,20 +231,6 @@ fn dialect(file: &File, f: &mut Findings) -> Dialect {
         }
     }
     dialect
-}
-
-/// What only our own forwarder does.
-fn check_software(software: Software, dialect: Dialect, links: &Links, f: &mut Findings) {
-    if software != Software::Ndnd {
-        return;
-    }
-    let hint = || Some("write cairn".to_owned());
-    if dialect == Dialect::Ccnx {
-        f.add("software", "ndnd does not speak CCNx", hint());
-    }
-    if links.iter().any(|link| link.simulated.reliable) {
-        f.add("software", "ndnd does not send again what a link has lost", hint());
-    }
 }
 
 fn probe(file: &File) -> ProbePlan {

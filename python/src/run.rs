@@ -83,15 +83,17 @@ impl RunRequest {
     }
 }
 
-/// The command `cairn`, and `ndnd` beside it where it is in PATH. In virtual time no program is started, and
-/// the run notes the extension as what has carried it out.
+/// The command `cairn`, and other forwarders beside it where they are in PATH. In virtual time no program is
+/// started, and the run notes the extension as what has carried it out.
 fn programs(cairn: PathBuf, on: &str) -> Programs {
-    let named = std::env::var_os("CAIRN_NDND").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let in_path =
-        || std::env::split_paths(&path).map(|folder| folder.join("ndnd")).find(|file| file.is_file());
-    let ndnd = if on == VIRTUAL_TIME { None } else { named.or_else(in_path) };
-    Programs { cairn, ndnd }
+    let find = |name: &str, variable: &str| {
+        let named = std::env::var_os(variable).map(PathBuf::from);
+        let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+        let found = named.or_else(|| files.find(|file| file.is_file()));
+        found.filter(|_| on != VIRTUAL_TIME)
+    };
+    Programs { cairn, ndnd: find("ndnd", "CAIRN_NDND"), nfd: find("nfd", "CAIRN_NFD") }
 }
 
 /// Runs an experiment into a folder of its own.

@@ -328,6 +328,39 @@ fn events_happen_to_real_links_and_forwarders() {
 }
 
 #[test]
+fn routes_and_shares_of_real_forwarders_change_while_they_run() {
+    if namespaces().is_none() {
+        return;
+    }
+    // For three of eight seconds there is no route, and from 5 s on one by the other node.
+    let text = "title = 'Routes'\nduration = '8 s'\n[gates]\nunfinished = '100 %'\ninvalid_samples = '50 %'\n\
+        steal = '100 %'\nwaited = '100 %'\nforwarder_standstill = '8 s'\nclient_standstill = '8 s'\n\
+        [node]\na = {}\nb = {}\nc = {}\nd = {}\n[link]\na-b = {}\nb-d = {}\na-c = {}\nc-d = {}\n\
+        [[route]]\nprefix = '/t'\npath = ['a', 'b', 'd']\n[[route]]\nprefix = '/t'\npath = ['c', 'd']\n\
+        [content.items]\nprefix = '/t/item'\nat = 'd'\nsize = '4 MB'\nsegment = '1000 B'\n\
+        [traffic.reader]\nat = 'a'\ncontent = 'items'\nrate = '100/s'\npattern = 'sequential'\nlifetime = '1 s'\n\
+        [[event]]\nat = '2 s'\naction = 'route-remove'\nnode = 'a'\nprefix = '/t'\ntowards = 'b'\n\
+        [[event]]\nat = '5 s'\naction = 'route-add'\nnode = 'a'\nprefix = '/t'\ntowards = 'c'\n\
+        [[event]]\nat = '6 s'\naction = 'cpu-change'\nnode = 'c'\ncpu = '1 %'\n\
+        [[expect]]\nsay = 'Some is lost'\nvalue = 'reader.unfinished'\nat_least = 200\n";
+    let folder = folder("routes", text);
+    let output = lab(&folder, "netns").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(err.contains("  valid"), "{out}\n{err}");
+    let result = std::fs::read(only_run(&folder).join("case-01/repeat-01/result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&result).unwrap();
+    let of = |key: &str, summary: &str| result["values"][key][summary].as_f64().unwrap_or(f64::NAN);
+    let lost = of("reader.unfinished", "mean");
+    assert!((200.0..=420.0).contains(&lost), "{lost}: {out}");
+    let kept = !err.contains("Shares of the processor are not kept");
+    assert!(!kept || of("c.throttled", "max") > 0.0 && of("b.throttled", "max") == 0.0, "{result}");
+    let page = std::fs::read_to_string(only_run(&folder).join("report.html")).unwrap();
+    assert!(
+        page.contains("a sends /t no more to b at 2 s; a sends /t to c at 5 s; c has 1 % of a core at 6 s")
+    );
+}
+
+#[test]
 fn a_real_forwarder_has_counted_what_was_asked_for_and_nothing_that_the_lab_asked() {
     if namespaces().is_none() {
         return;

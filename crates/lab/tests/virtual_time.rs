@@ -330,6 +330,36 @@ fn real_forwarders_refuse_what_they_lack_with_line_and_reason() {
     }
 }
 
+#[test]
+fn routes_that_change_are_followed_and_a_forwarder_that_restarts_has_those_of_its_begin() {
+    // A consumer that asks ten times a second; its only route is by b.
+    const TEXT: &str = "title = 't'\nduration = '9 s'\n[gates]\nunfinished = '100 %'\n[node]\na = {}\nb = {}\n\
+        c = {}\nd = {}\n[link]\na-b = {}\nb-d = {}\na-c = {}\nc-d = {}\n\
+        [[route]]\nprefix = '/d'\npath = ['a', 'b', 'd']\n[[route]]\nprefix = '/d'\npath = ['c', 'd']\n\
+        [content.items]\nprefix = '/d'\nat = 'd'\nsize = '1 MB'\nsegment = '1000 B'\n\
+        [traffic.reader]\nat = 'a'\ncontent = 'items'\nrate = '10/s'\npattern = 'sequential'\nlifetime = '100 ms'\nstart = '0 s'\n";
+    const REMOVE: &str = "[[event]]\nat = '3.05 s'\naction = 'route-remove'\nnode = 'a'\nprefix = '/d'\n\
+        towards = 'b'\n";
+    const ADD: &str =
+        "[[event]]\nat = '6.05 s'\naction = 'route-add'\nnode = 'a'\nprefix = '/d'\ntowards = 'c'\n";
+    const RESTART: &str = "[[event]]\nat = '7.05 s'\naction = 'restart'\nnode = 'a'\n";
+    let place = RunsFolder::new("routes");
+    let through = |events: &[&str]| {
+        let run = place.run(&written(&format!("{TEXT}{}", events.concat())), |_| {});
+        let values = &run.cases[0].results[0].values;
+        [values["b.in_data"].sum, values["c.in_data"].sum]
+    };
+    let near = |found: [f64; 2], expected: [f64; 2]| {
+        let is_near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() <= 5.0);
+        assert!(is_near, "{found:?}, not {expected:?}");
+    };
+    near(through(&[]), [90.0, 0.0]);
+    near(through(&[REMOVE]), [30.0, 0.0]);
+    near(through(&[REMOVE, ADD]), [30.0, 30.0]);
+    // At first by b, then by nobody, then by c, and from 7 s on by b again.
+    near(through(&[REMOVE, ADD, RESTART]), [50.0, 10.0]);
+}
+
 /// A download over one link on which a Data takes 1 ms and a round trip 100 ms.
 fn occupancy(sample_every: &str) -> String {
     format!(

@@ -175,6 +175,13 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
         }
         let has_datagrams = link.kind == LinkKind::Udp
             && (impairs(setup, interface, link) || link.ndnlp1.is_some() || is_repaired(plan, interface));
+        // A face is made here with all that belongs to it, also where its first route comes later.
+        for hop in plan.later_routes(setup.node).filter(|hop| hop.link == interface.link) {
+            let remote = setup.towards(interface, hop).remote;
+            if !routes.keys().any(|(_, other)| *other == remote) {
+                routes.insert((hop.cost, remote), Vec::new());
+            }
+        }
         let is_needed = link.kind == LinkKind::Ether || has_datagrams;
         if routes.is_empty() && !is_needed {
             continue;

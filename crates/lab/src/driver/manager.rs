@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::management::{
-    Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, StatusCode, decode_list,
+    Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, RouteOrigin,
+    StatusCode, decode_list,
 };
 use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, Unsendable, WhenGone, accepted};
 use packet::{DecodeError, Dialect, Name, Rule};
@@ -102,6 +103,61 @@ impl Manager {
     /// When it does not answer in time.
     pub fn status(&mut self) -> Result<GeneralStatus, ClientError> {
         self.client.decoded_dataset(name_of(Dataset::StatusGeneral)?, GeneralStatus::decode)
+    }
+}
+
+/// Routes that change while a forwarder runs.
+impl Manager {
+    /// Gives it a route by the face to a remote address, which is made if there is none, or another cost to
+    /// the one that it has.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer, or refuses.
+    pub fn add_route(&mut self, uri: &str, prefix: &Name, cost: u32) -> Result<(), ClientError> {
+        let face = match self.face(uri)? {
+            Some(face) => Some(face),
+            None => {
+                let wanted = ControlParameters { uri: Some(uri.to_owned()), ..ControlParameters::default() };
+                self.command(Command::FacesCreate, &wanted)?.face_id
+            }
+        };
+        let route = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: face,
+            origin: Some(RouteOrigin::Static),
+            cost: Some(u64::from(cost)),
+            ..ControlParameters::default()
+        };
+        self.command(Command::RibRegister, &route)?;
+        // A route of another origin would stand beside it, and the cheaper one count.
+        self.withdraw(prefix, face, RouteOrigin::App)
+    }
+
+    /// Takes its route by the face to a remote address from it, whoever has made it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer, or refuses.
+    pub fn remove_route(&mut self, uri: &str, prefix: &Name, _cost: u32) -> Result<(), ClientError> {
+        let Some(face) = self.face(uri)? else { return Ok(()) };
+        self.withdraw(prefix, Some(face), RouteOrigin::Static)?;
+        self.withdraw(prefix, Some(face), RouteOrigin::App)
+    }
+
+    /// That there is no such route is fine.
+    fn withdraw(&mut self, prefix: &Name, face: Option<u64>, origin: RouteOrigin) -> Result<(), ClientError> {
+        let route = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: face,
+            origin: Some(origin),
+            ..ControlParameters::default()
+        };
+        self.command(Command::RibUnregister, &route).map(drop)
+    }
+
+    fn face(&mut self, uri: &str) -> Result<Option<u64>, ClientError> {
+        Ok(self.faces()?.into_iter().find(|face| face.uri == uri).map(|face| face.face_id))
     }
 }
 

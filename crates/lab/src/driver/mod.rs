@@ -5,8 +5,10 @@
 
 mod cairn;
 pub mod client;
+mod connect;
 mod manager;
 mod ndnd;
+mod nfd;
 pub mod server;
 mod tools;
 
@@ -25,6 +27,7 @@ use crate::experiment::plan::{Hop, LinkIndex, NodeIndex, Plan, Software};
 pub use cairn::Cairn;
 pub use manager::Manager;
 pub use ndnd::{Ndnd, NdndConfig};
+pub use nfd::Nfd;
 pub use server::ServerCounts;
 pub use tools::{TOOLS, Tool};
 
@@ -35,6 +38,9 @@ pub struct Programs {
     pub cairn: PathBuf,
     /// The `ndnd` command, when it is installed.
     pub ndnd: Option<PathBuf>,
+    /// The `nfd` command, when it is installed.
+    #[serde(default)]
+    pub nfd: Option<PathBuf>,
 }
 
 /// The environment variable that names another build of Cairn as the one under test.
@@ -132,6 +138,16 @@ pub enum DriverError {
     },
 }
 
+impl DriverError {
+    pub(crate) fn management(node: &str, source: ClientError) -> Self {
+        DriverError::Management { node: node.to_owned(), source: Box::new(source) }
+    }
+
+    pub(crate) fn prefix(node: &str, prefix: &str, error: UriError) -> Self {
+        DriverError::Prefix { node: node.to_owned(), prefix: prefix.to_owned(), error }
+    }
+}
+
 /// A kind of forwarder.
 pub trait Driver: std::fmt::Debug + Sync {
     /// What it is called.
@@ -170,13 +186,22 @@ pub fn driver(software: Software, programs: &Programs) -> Result<Box<dyn Driver>
         }),
         Software::Ndnd => match &programs.ndnd {
             Some(program) => Ok(Box::new(Ndnd::new(program.clone()))),
-            None => Err(DriverError::Unable {
-                software: "the lab",
-                what: "find the program `ndnd`".to_owned(),
-                instead: "install it, put it into PATH, or name it in the environment variable CAIRN_NDND"
-                    .to_owned(),
-            }),
+            None => Err(missing("ndnd", "CAIRN_NDND")),
         },
+        Software::Nfd => match &programs.nfd {
+            Some(program) => Ok(Box::new(Nfd::new(program.clone()))),
+            None => Err(missing("nfd", "CAIRN_NFD")),
+        },
+    }
+}
+
+fn missing(program: &str, variable: &str) -> DriverError {
+    DriverError::Unable {
+        software: "the lab",
+        what: format!("find the program `{program}`"),
+        instead: format!(
+            "install its package `{program}`, put it into PATH, or name it in the environment variable {variable}"
+        ),
     }
 }
 

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use ::management::{Command, ControlParameters};
 use packet::ndn::PORT;
 
-use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
-use crate::experiment::plan::LinkKind;
+use super::{Driver, DriverError, Launch, Manager, Setup, connect, version_of};
 
 /// Starts `ndnd fw run`.
 #[derive(Debug)]
@@ -130,42 +128,7 @@ impl Driver for Ndnd {
     }
 
     fn connect(&self, setup: &Setup<'_>, manager: &mut Manager) -> Result<(), DriverError> {
-        let node = setup.plan.node_name(setup.node).to_owned();
-        let failed = |source| DriverError::Management { node: node.clone(), source: Box::new(source) };
-        for interface in setup.interfaces {
-            let Some(link) = setup.plan.links.get(interface.link) else { continue };
-            let hops: Vec<_> = setup
-                .plan
-                .routing
-                .hops
-                .iter()
-                .filter(|hop| hop.node == setup.node && hop.link == interface.link)
-                .collect();
-            if hops.is_empty() {
-                continue;
-            }
-            if link.kind == LinkKind::Ether {
-                return Err(Ndnd::unable("use Ethernet links", "write kind = \"udp\""));
-            }
-            for hop in hops {
-                let uri = setup.towards(interface, hop).face_uri(link.kind, packet::Dialect::Ndn);
-                let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
-                let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
-                let name = hop.prefix.parse().map_err(|error| DriverError::Prefix {
-                    node: node.clone(),
-                    prefix: hop.prefix.clone(),
-                    error,
-                })?;
-                let route = ControlParameters {
-                    name: Some(name),
-                    face_id: face.face_id,
-                    cost: Some(u64::from(hop.cost)),
-                    ..ControlParameters::default()
-                };
-                manager.command(Command::RibRegister, &route).map_err(failed)?;
-            }
-        }
-        Ok(())
+        connect::connect(setup, manager, "ndnd")
     }
 }
 

@@ -154,6 +154,9 @@ impl Change {
             Change::LinkUp(_) => "link-up",
             Change::LinkChange { .. } => "link-change",
             Change::Restart(_) => "restart",
+            Change::RouteAdd(_) => "route-add",
+            Change::RouteRemove(_) => "route-remove",
+            Change::CpuChange { .. } => "cpu-change",
         }
     }
 }

@@ -182,7 +182,7 @@ mod tests {
     fn a_run_that_was_killed_at_once_says_how_to_start_it_anew() {
         let above = TestFolder::absent("begun");
         let folder = RunFolder::create(&above, "x").unwrap();
-        let programs = Programs { cairn: "/nowhere".into(), ndnd: None };
+        let programs = Programs { cairn: "/nowhere".into(), ndnd: None, nfd: None };
         let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
         assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
         fs::write(folder.experiment(), "title = 't'").unwrap();

@@ -145,7 +145,7 @@ mod tests {
     fn a_calibration_of_virtual_time_finds_the_profile_that_it_has() {
         let folder = TestFolder::new("calibrate");
         std::fs::write(folder.join("m.toml"), KNOWN).unwrap();
-        let programs = Programs { cairn: "cairn".into(), ndnd: None };
+        let programs = Programs { cairn: "cairn".into(), ndnd: None, nfd: None };
         // How long bursts are is drawn: one repeat has too few of them.
         let options = Options { repeats: Some(8), ..Options::new("sim", &folder, programs) };
         let (mut seen, mut round_trips) = (LoadsOfKind::new(), None);

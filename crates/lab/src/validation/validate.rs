@@ -426,7 +426,7 @@ mod tests {
         let runs = TestFolder::new("validate");
         let text = format!("title = 't'\nduration = '20 s'\nuntil_done = true\n{}", testkit::experiment::ROW);
         let experiment = Experiment::parse("t", "t.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let programs = Programs { cairn: "cairn".into(), ndnd: None };
+        let programs = Programs { cairn: "cairn".into(), ndnd: None, nfd: None };
         let options = Options::new("sim", &runs, programs);
         let read =
             || run_on(&experiment, &options, "sim", |_| {}).map(drop).map_err(|error| error.to_string());

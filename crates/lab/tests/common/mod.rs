@@ -8,7 +8,7 @@ use cairn_lab::run::{Options, RunFolder, execute};
 
 /// Virtual time, with controls, into folders below `runs`.
 pub(crate) fn options(runs: &Path) -> Options {
-    Options::new("sim", runs, Programs { cairn: "cairn".into(), ndnd: None })
+    Options::new("sim", runs, Programs { cairn: "cairn".into(), ndnd: None, nfd: None })
 }
 
 /// Runs the experiment `text` in virtual time, with its controls, into a folder below `runs`.

@@ -15,9 +15,12 @@ pub(super) fn build() -> Build {
 
 /// This program, and others that are in PATH or named in the environment.
 pub(super) fn programs() -> Result<Programs, ToolError> {
-    let named = std::env::var_os("CAIRN_NDND").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join("ndnd")).find(|file| file.is_file());
+    let find = |name: &str, variable: &str| {
+        let named = std::env::var_os(variable).map(PathBuf::from);
+        let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+        named.or_else(|| files.find(|file| file.is_file()))
+    };
     let cairn = std::env::current_exe().map_err(ToolError::file("this program"))?;
-    Ok(Programs { cairn, ndnd: named.or(found) })
+    Ok(Programs { cairn, ndnd: find("ndnd", "CAIRN_NDND"), nfd: find("nfd", "CAIRN_NFD") })
 }

@@ -279,7 +279,11 @@ impl Hosts<'_> {
                 interfaces,
                 shaped: links.filter(|(_, link)| shaped(link)).map(|(index, _)| index).collect(),
                 // The remote is the program itself.
-                programs: Programs { cairn: "/proc/self/exe".into(), ndnd: host.ndnd.clone() },
+                programs: Programs {
+                    cairn: "/proc/self/exe".into(),
+                    ndnd: host.ndnd.clone(),
+                    nfd: host.nfd.clone(),
+                },
             });
         }
         Ok(orders)

@@ -43,6 +43,9 @@ pub struct Host {
     pub cairn: Option<PathBuf>,
     /// The `ndnd` command there.
     pub ndnd: Option<PathBuf>,
+    /// The `nfd` command there.
+    #[serde(default)]
+    pub nfd: Option<PathBuf>,
     /// The folder in which a folder for the run is made.
     #[serde(default = "temporary")]
     pub folder: PathBuf,

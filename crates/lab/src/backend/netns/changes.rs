@@ -4,13 +4,21 @@
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use client::ClientError;
+use packet::Name;
 
 use super::netlink::NetlinkError;
 use super::routing;
 use super::wiring::{WiringError, bring_back, reshape, take_down};
-use super::world::{World, WorldError, io_error};
+use super::world::{World, WorldError, io_error, socket};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Change, LinkIndex, NodeIndex};
+use crate::driver::{DriverError, Manager};
+use crate::experiment::plan::{Change, Hop, LinkIndex, NodeIndex};
+
+/// How long a forwarder may take to change a route: while it does, no other event happens.
+const ROUTE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl World<'_> {
     /// Makes a change, now.
@@ -48,7 +56,41 @@ impl World<'_> {
                 }
             }
             Change::Restart(node) => self.restart(node),
+            Change::RouteAdd(hop) => self.change_route(&hop, Manager::add_route),
+            Change::RouteRemove(hop) => self.change_route(&hop, Manager::remove_route),
+            Change::CpuChange { node, share } => self.change_share(node, share),
         }
+    }
+
+    /// Gives a node another share of a core. Where no control group can be written to, the run has said so.
+    fn change_share(&self, node: NodeIndex, share: f64) -> Result<(), WorldError> {
+        let Some(group) = self.groups.get(node) else { return Ok(()) };
+        let period_ns = self.plan().nodes.get(node).and_then(|node| node.cpu_period_ns);
+        let kept = group.limit_processor(Some(share), period_ns);
+        kept.map_err(io_error(format!("no share for `{}`", self.plan().node_name(node))))
+    }
+
+    /// Asks a node's forwarder to change a route.
+    fn change_route(
+        &self,
+        hop: &Hop,
+        change: impl FnOnce(&mut Manager, &str, &Name, u32) -> Result<(), ClientError>,
+    ) -> Result<(), WorldError> {
+        let node = self.plan().node_name(hop.node);
+        let failed = |source| WorldError::Driver(DriverError::management(node, source));
+        let prefix: Name =
+            hop.prefix.parse().map_err(|error| DriverError::prefix(node, &hop.prefix, error))?;
+        let interfaces = self.wiring.interfaces.get(&hop.node).into_iter().flatten();
+        let own = interfaces.into_iter().find(|interface| interface.link == hop.link);
+        let (Some(interface), Some(link)) = (own, self.links.get(hop.link)) else { return Ok(()) };
+        let addresses = self.addresses();
+        let behind = hop.behind.and_then(|node| addresses.get(&node));
+        let interface =
+            Interface { remote: behind.copied().unwrap_or(interface.remote), ..interface.clone() };
+        let uri = interface.face_uri(link.kind, self.plan().dialect);
+        // One that has just been started anew answers a little later.
+        let mut manager = Manager::answering(&socket(node), ROUTE_TIMEOUT).map_err(failed)?;
+        change(&mut manager, &uri, &prefix, hop.cost).map_err(failed)
     }
 
     /// Does something at both ends of a link, each in its namespace.

@@ -218,7 +218,7 @@ fn will_delay(plan: &Plan, place: LinkIndex) -> bool {
         Change::LinkChange { link, delay_ns, loss, .. } => {
             link == place && (delay_ns.is_some() || loss.is_some())
         }
-        Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => false,
+        _ => false,
     })
 }
 

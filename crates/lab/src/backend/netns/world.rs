@@ -97,7 +97,7 @@ pub(super) struct World<'a> {
     pub(super) namespaces: Arena<NodeIndex, Namespace>,
     pub(super) wiring: Wiring,
     pub(super) controllers: Controllers,
-    groups: Arena<NodeIndex, Group>,
+    pub(super) groups: Arena<NodeIndex, Group>,
     pub(super) forwarders: BTreeMap<NodeIndex, Forwarder>,
     /// Servers beside them.
     pub(super) servers: Vec<RunningServer>,
@@ -297,7 +297,7 @@ impl World<'_> {
         // called so.
         let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());
         own.map_err(io_error("no control group for the lab itself"))?;
-        let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
+        let wants_shares = self.plan().nodes.ids().any(|node| self.plan().shares(node).next().is_some())
             || self
                 .plan()
                 .workloads
@@ -327,7 +327,7 @@ impl World<'_> {
     }
 
     /// The address of each node: that of its first interface.
-    fn addresses(&self) -> BTreeMap<NodeIndex, Ipv4Addr> {
+    pub(super) fn addresses(&self) -> BTreeMap<NodeIndex, Ipv4Addr> {
         let first =
             |(node, interfaces): (&NodeIndex, &Vec<Interface>)| Some((*node, interfaces.first()?.local));
         self.wiring.interfaces.iter().filter_map(first).collect()

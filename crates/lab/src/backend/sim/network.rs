@@ -71,8 +71,7 @@ pub(super) fn build(plan: &Plan, seed: u64, order: Simultaneous) -> Result<Built
     }
     super::trace::capture(&mut network, &plan.recording.trace, &links)?;
     for hop in &plan.routing.hops {
-        let towards = hop.behind.or(plan.links.get(hop.link).map(|link| link.other(hop.node)));
-        let ends = nodes.get(hop.node).zip(towards.and_then(|towards| nodes.get(towards)));
+        let ends = nodes.get(hop.node).zip(plan.next_node(hop).and_then(|towards| nodes.get(towards)));
         if let Some((from, to)) = ends {
             network.add_route(*from, hop.prefix.as_str(), *to, u64::from(hop.cost))?;
         }

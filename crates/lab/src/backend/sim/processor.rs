@@ -59,7 +59,7 @@ pub(super) fn part_of_a_core(plan: &Plan, index: NodeIndex, at_ns: u64) -> f64 {
     let node = plan.nodes.get(index);
     let steps = node.map_or(&[][..], |node| &node.capacity);
     let capacity = steps.iter().rev().find(|(from_ns, _)| *from_ns <= at_ns).map_or(1.0, |(_, part)| *part);
-    let share = node.and_then(|node| node.cpu).unwrap_or(1.0).min(1.0) * capacity;
+    let share = plan.share_at(index, at_ns).unwrap_or(1.0).min(1.0) * capacity;
     let left = plan.workloads.iter().filter(|workload| workload.at == index).filter_map(|workload| {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return None };
         let since_ns = at_ns.checked_sub(workload.start_ns)?;
@@ -77,6 +77,7 @@ pub(super) fn idle_percent(plan: &Plan, node: NodeIndex) -> f64 {
 fn cores(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Vec<(Instant, f64)> {
     let mut changes_ns = vec![0];
     changes_ns.extend(node.capacity.iter().map(|(at_ns, _)| *at_ns));
+    changes_ns.extend(plan.later_shares(index).map(|(at_ns, _)| at_ns));
     for workload in plan.workloads.iter().filter(|workload| workload.at == index) {
         let Activity::Load { busy_ns, idle_ns, .. } = workload.does else { continue };
         let mut at_ns = workload.start_ns;
@@ -219,6 +220,20 @@ start = '1 s'
         let changes = cores(&plan, NodeIndex(0), &plan.nodes[NodeIndex(0)]);
         let at_2_s = changes.iter().find(|(at, _)| *at == Instant::from_millis(2000));
         assert_eq!(at_2_s.map(|(_, part)| *part), Some(0.1), "the end of a load gives it no more");
+    }
+
+    #[test]
+    fn a_share_that_an_event_changes_is_another_from_then_on() {
+        let event = "[[event]]\nat = '3 s'\naction = 'cpu-change'\nnode = 'b'\ncpu = '10 %'\n\
+                     [[event]]\nat = '6 s'\naction = 'cpu-change'\nnode = 'b'\ncpu = '100 %'\n";
+        let plan = plan(&format!("{TEXT}{event}"));
+        let b = NodeIndex(1);
+        let found: Vec<_> = cores(&plan, b, &plan.nodes[b])
+            .into_iter()
+            .map(|(at, cores)| (at.as_nanos() / 1_000_000_000, cores))
+            .collect();
+        assert_eq!(found, [(0, 1.0), (3, 0.1), (6, 1.0)]);
+        assert_eq!(least_part_of_a_core(&plan, b), 0.1);
     }
 
     #[test]

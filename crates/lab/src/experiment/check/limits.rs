@@ -129,15 +129,19 @@ pub(super) fn of_time(plan: &Plan, measure: &Measure) -> Option<Limit> {
 const MAX_CORES: f64 = 8.0;
 
 pub(super) fn of_processor(plan: &Plan, measure: &Measure, is_virtual: bool) -> Option<Limit> {
-    let node = plan.node(&measure.subject).and_then(|node| plan.nodes.get(node))?;
+    let index = plan.node(&measure.subject)?;
+    let node = plan.nodes.get(index)?;
+    // Who begins with a whole core has one until an event takes it away.
+    let share = plan.shares(index).chain(node.cpu.is_none().then_some(1.0)).reduce(f64::max);
+    let has_share = plan.shares(index).next().is_some();
     let has_one = is_virtual || plan.software == Software::Cairn && node.server.is_none();
     let cores = if has_one { 1.0 } else { MAX_CORES };
     let most = 100.0
         * match measure.quantity.as_str() {
-            "cpu" if is_virtual => node.cpu.unwrap_or(cores).min(cores),
-            "busy" if is_virtual && node.cpu.is_some() => 1.0,
+            "cpu" if is_virtual => share.unwrap_or(cores).min(cores),
+            "busy" if is_virtual && has_share => 1.0,
             // The kernel lets a share be exceeded, and takes it back later.
-            "busy" if node.cpu.is_some() => return None,
+            "busy" if has_share => return None,
             // The kernel sums over threads, and what a share takes over processors.
             "waited" if !is_virtual => return None,
             "cpu" | "busy" | "waited" => cores,

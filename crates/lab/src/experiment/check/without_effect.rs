@@ -7,7 +7,7 @@ use toml::{Table as Content, Value};
 
 use super::decided::number;
 use crate::experiment::model::{Expect, File};
-use crate::experiment::plan::{Activity, Change, EventPlan, Plan};
+use crate::experiment::plan::{Activity, Change, EventPlan, Hop, Plan};
 use crate::experiment::read::findings::Finding;
 use crate::experiment::reference::describe::{Described, Table};
 use crate::experiment::units::Size;
@@ -92,7 +92,11 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
     let mut events: Vec<_> = plan.events.iter().enumerate().collect();
     events.sort_by_key(|(_, event)| event.at_ns);
     let mut is_down = BTreeMap::new();
+    let mut known = KnownRoutes(plan.routing.hops.iter().collect());
     for (number, event) in events {
+        if let Some(message) = known.nothing_of(plan, &event.change) {
+            findings.push(told(format!("event.{number}.action"), message, "leave it out, or mend its time"));
+        }
         let (link, down) = match event.change {
             Change::LinkDown(link) => (link, true),
             Change::LinkUp(link) => (link, false),
@@ -106,6 +110,35 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Routes as they are after some events.
+struct KnownRoutes<'a>(Vec<&'a Hop>);
+
+impl<'a> KnownRoutes<'a> {
+    /// Lets an event happen, and says why nothing comes of it.
+    fn nothing_of(&mut self, plan: &'a Plan, change: &'a Change) -> Option<String> {
+        if let Change::Restart(node) = change {
+            self.0.retain(|hop| hop.node != *node);
+            self.0.extend(plan.routing.hops.iter().filter(|hop| hop.node == *node));
+        }
+        let route = change.route()?;
+        let plain = |prefix: &'a str| prefix.trim_end_matches('/');
+        let is_it = |hop: &Hop| {
+            (hop.node, hop.link, hop.behind) == (route.node, route.link, route.behind)
+                && hop.prefix.trim_end_matches('/') == plain(&route.prefix)
+        };
+        let found = self.0.iter().position(|hop| is_it(hop));
+        let before = found.map(|place| self.0.swap_remove(place));
+        let name = plan.node_name(route.node);
+        if matches!(change, Change::RouteRemove(_)) {
+            return before.is_none().then(|| format!("`{name}`: there is no such route then"));
+        }
+        self.0.push(route);
+        before
+            .is_some_and(|before| before.cost == route.cost)
+            .then(|| format!("`{name}` has it already at this cost"))
+    }
 }
 
 /// Links that lose every packet in all cases, as long as a run lasts.

@@ -85,7 +85,7 @@ tables! {
         sample_every: Option<Span> = "500 ms, as in the testbed report",
         /// That the file is a study, with networks, workloads and figures of its own.
         study: Option<study::Study> = "an experiment with the nodes below",
-        /// The forwarder under test: `cairn` or `ndnd`; `none` for a network of nothing but HTTP.
+        /// The forwarder under test: `cairn`, `ndnd` or `nfd`; `none` for a network of nothing but HTTP.
         software: Option<String> = "cairn",
         /// What everybody speaks: `ndn`, or `ccnx`, the dialect of CCNx 0.8.
         dialect: Option<String> = "ndn",
@@ -211,8 +211,8 @@ tables! {
     Forwarder as "node.forwarder" {
         /// How many Data packets are cached, `content_store.max_entries` of the node; 0 switches the cache
         /// off.
-        content_store: Option<u32> = "1,048,576; 1,024 for `ndnd`",
-        /// How many bytes of Data are cached, the node's `content_store.max_bytes`. Not for `ndnd`.
+        content_store: Option<u32> = "1,048,576; 1,024 for `ndnd`, 65,536 for `nfd`",
+        /// How many bytes of Data are cached, the node's `content_store.max_bytes`. For `cairn` alone.
         content_store_bytes: Option<Size> = "64 MiB",
         /// How many Interests may be pending. At the limit the forwarder's policy decides which one is
         /// dropped.
@@ -229,11 +229,11 @@ tables! {
         /// Which of the Data that was asked for is cached: `everywhere`, which is all of it;
         /// `leave-copy-down`, what no node before this one has cached on this way; `probability~0.5`, so much
         /// of it at random; `local-consumers`, what a workload at this node waits for; `fair-share`,
-        /// what a neighbour has asked for twice, while no more is kept for it than its share. Not for `ndnd`.
+        /// what a neighbour has asked for twice, while no more is kept for it than its share. For `cairn` alone.
         placement: Option<String> = "everywhere",
         /// Who of its neighbours may register routes: `nobody`; `anyone`, without a key; `keys`, whoever
         /// signs with one of the experiment's keys; `owners`, likewise, and only for names below the
-        /// identity of that key. Not for `ndnd`.
+        /// identity of that key. For `cairn` alone.
         registrations: Option<String> = "nobody",
         /// Further lines for the forwarder's own configuration file, copied literally.
         settings: Option<String> = "none",

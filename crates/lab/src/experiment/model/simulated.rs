@@ -163,14 +163,24 @@ tables! {
         at: Span,
         /// `link-down`, `link-up`, `link-change` (with `rate`, `delay` or `loss`), or `restart` of a node's
         /// forwarder; `partition`, all links between `nodes` and the rest go down, and `heal`, what
-        /// partitions have taken down comes back.
+        /// partitions have taken down comes back; `route-add` and `route-remove` of a node's route for
+        /// `prefix` by its neighbour `towards`; `cpu-change`, from then on a node's share is `cpu`.
         action: String,
         /// The link's name.
         link: Option<String> = "must be given for a link",
         /// The node.
-        node: Option<String> = "must be given for `restart`",
+        node: Option<String> = "must be given for `restart`, routes and `cpu-change`",
         /// The nodes on one side.
         nodes: Vec<String> = "must be given for `partition`",
+        /// The names that a route is for.
+        prefix: Option<String> = "must be given for a route",
+        /// The neighbour that a route leads to.
+        towards: Option<String> = "must be given for a route",
+        /// What a route that is added costs; one that is there already costs this from then on. A forwarder
+        /// that restarts has the routes of its begin.
+        cost: Option<u32> = "1",
+        /// The node's new share of one core. A node with a `load`, which takes a part of its share, has none.
+        cpu: Option<Share> = "must be given for `cpu-change`",
         /// The new rate.
         rate: Option<Rate> = "as it was",
         /// The new delay.

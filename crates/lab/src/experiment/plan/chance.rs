@@ -43,7 +43,7 @@ impl Plan {
         };
         let is_sure = |event: &EventPlan| match event.change {
             Change::LinkChange { loss, .. } => loss.unwrap_or(0.0) == 0.0,
-            Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => true,
+            _ => true,
         };
         !self.schedule.drawn
             && self

@@ -134,6 +134,8 @@ pub enum Software {
     Cairn,
     /// The forwarder of the ndnd project.
     Ndnd,
+    /// The NDN Forwarding Daemon.
+    Nfd,
     /// None: only what is beside forwarders.
     None,
 }
@@ -249,6 +251,16 @@ impl Plan {
     #[must_use]
     pub fn node_name(&self, node: NodeIndex) -> &str {
         self.nodes.get(node).map_or("?", |node| &node.name)
+    }
+
+    /// The node that a hop leads to.
+    #[must_use]
+    pub fn next_node(&self, hop: &Hop) -> Option<NodeIndex> {
+        hop.behind.or_else(|| self.links.get(hop.link).map(|link| link.other(hop.node)))
+    }
+
+    fn next_name(&self, hop: &Hop) -> &str {
+        self.next_node(hop).map_or("?", |node| self.node_name(node))
     }
 
     /// The links of a node, with their places.

@@ -3,7 +3,7 @@
 use flow::workload::Spacing;
 use serde::{Deserialize, Serialize};
 
-use super::{LinkIndex, NodeIndex, Plan};
+use super::{Hop, LinkIndex, NodeIndex, Plan};
 
 /// What a simulated link has beside what every link has.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -216,7 +216,7 @@ pub struct EventPlan {
 }
 
 /// A change of the network.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Change {
     /// A link goes down.
     LinkDown(LinkIndex),
@@ -235,6 +235,60 @@ pub enum Change {
     },
     /// A forwarder starts anew.
     Restart(NodeIndex),
+    /// A node gets a route, or its route another cost.
+    RouteAdd(Hop),
+    /// A node loses a route, whatever that costs.
+    RouteRemove(Hop),
+    /// A node has another share of a core.
+    CpuChange {
+        /// Which.
+        node: NodeIndex,
+        /// Its new share.
+        share: f64,
+    },
+}
+
+impl Change {
+    /// The route that is added or removed.
+    #[must_use]
+    pub fn route(&self) -> Option<&Hop> {
+        match self {
+            Change::RouteAdd(hop) | Change::RouteRemove(hop) => Some(hop),
+            _ => None,
+        }
+    }
+}
+
+impl Plan {
+    /// The shares of a core that events give a node, with their times in nanoseconds.
+    pub(crate) fn later_shares(&self, node: NodeIndex) -> impl Iterator<Item = (u64, f64)> {
+        self.events.iter().filter_map(move |event| match event.change {
+            Change::CpuChange { node: of, share } if of == node => Some((event.at_ns, share)),
+            _ => None,
+        })
+    }
+
+    /// All shares that a node has while it runs, in no order; none where it has what it can get, always.
+    pub(crate) fn shares(&self, node: NodeIndex) -> impl Iterator<Item = f64> {
+        let own = self.nodes.get(node).and_then(|node| node.cpu);
+        own.into_iter().chain(self.later_shares(node).map(|(_, share)| share))
+    }
+
+    /// A node's share at a moment; nothing where it has what it can get.
+    pub(crate) fn share_at(&self, node: NodeIndex, at_ns: u64) -> Option<f64> {
+        let later = self.later_shares(node).filter(|(from_ns, _)| *from_ns <= at_ns);
+        let last = later.max_by_key(|(from_ns, _)| *from_ns).map(|(_, share)| share);
+        last.or_else(|| self.nodes.get(node)?.cpu)
+    }
+
+    /// Routes that a node gets while it runs, beside those that it begins with.
+    pub(crate) fn later_routes(&self, node: NodeIndex) -> impl Iterator<Item = &Hop> {
+        let added = self.events.iter().filter_map(|event| match &event.change {
+            Change::RouteAdd(hop) => Some(hop),
+            _ => None,
+        });
+        added.filter(move |hop| hop.node == node)
+    }
 }
 
 impl EventPlan {
@@ -245,6 +299,20 @@ impl EventPlan {
         let what = match self.change {
             Change::LinkDown(place) => format!("{} goes down", link(place)),
             Change::LinkUp(place) => format!("{} comes back", link(place)),
+            Change::RouteAdd(ref hop) => {
+                format!("{} sends {} to {}", plan.node_name(hop.node), hop.prefix, plan.next_name(hop))
+            }
+            Change::RouteRemove(ref hop) => {
+                format!(
+                    "{} sends {} no more to {}",
+                    plan.node_name(hop.node),
+                    hop.prefix,
+                    plan.next_name(hop)
+                )
+            }
+            Change::CpuChange { node, share } => {
+                format!("{} has {} % of a core", plan.node_name(node), share * 100.0)
+            }
             Change::LinkChange { link: place, rate_bps, delay_ns, loss } => {
                 let rate = rate_bps.map(|rate| format!("{} Mbit/s", rate as f64 / 1e6));
                 let delay = delay_ns.map(|delay| format!("{} ms", delay as f64 / 1e6));

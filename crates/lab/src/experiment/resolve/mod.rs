@@ -3,6 +3,7 @@
 mod arrivals;
 pub(super) mod choice;
 mod contents;
+mod events;
 mod link_keys;
 mod links;
 mod mobility;
@@ -16,6 +17,7 @@ pub(crate) mod registrations;
 mod routes;
 mod servers;
 mod simulated;
+mod software;
 mod workloads;
 
 use packet::Dialect;
@@ -26,8 +28,8 @@ use self::paths::ProducersByPrefix;
 use self::routes::routes;
 use crate::experiment::model::File;
 use crate::experiment::plan::{
-    ContentPlan, EvaluationPlan, GatePlan, Hop, Links, NodeIndex, Plan, ProbePlan, ProducerPlan,
-    RecordingPlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
+    ContentPlan, EvaluationPlan, GatePlan, Hop, NodeIndex, Plan, ProbePlan, ProducerPlan, RecordingPlan,
+    RoutingPlan, SchedulePlan, Software, WindowPlan,
 };
 use crate::experiment::profile;
 use crate::experiment::read::findings::{Finding, Findings};
@@ -65,7 +67,6 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
     let (dialect, software) = (dialect(file, f), software(file, f));
     let links = links::links(file, &shape, dialect, f);
-    check_software(software, dialect, &links, f);
     let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, seed, f);
     let contents = contents::contents(file, &names, files, f);
     let producers = simulated::producers(file, &names, seed, f);
@@ -79,13 +80,15 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let costs = profile.as_ref().map(|profile| Costs { profile, content_bytes });
     let basis = Basis { file, names: &names, files, seed };
     let nodes = nodes::nodes(&basis, &links, &hops, costs, f);
-    let mut workloads = workloads::workloads(&basis, &links, &hops, &contents, f);
+    let mut events = events::events(file, &names, &links, f);
+    let later = events.iter().filter_map(|event| event.change.route()).filter(|hop| !hops.contains(hop));
+    let at_any_time: Vec<Hop> = hops.iter().chain(later).cloned().collect();
+    let mut workloads = workloads::workloads(&basis, &links, &at_any_time, &contents, f);
     let consumers = simulated::consumers(file, &names, seed, profile.as_ref(), f);
     workloads.extend(consumers.into_iter().chain(registrations::workloads(file, &names, &links, f)));
     // Of a run that does not last it is one mistake that nothing begins in it.
     let duration_ns = if file.duration.0 == 0 { u64::MAX } else { file.duration.0 };
     workloads::told_apart(&workloads, &names, duration_ns, f);
-    let mut events = simulated::events(file, &names, &links, f);
     events.extend(mobility::events(file, &names, &links, files, f));
     let trace = simulated::trace(file, &links, f);
     let prefixes = prefixes::prefixes(file, &workloads, &contents, f);
@@ -120,6 +123,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         },
     };
     whole(&plan, f);
+    software::check(&plan, f);
     servers::whole(&plan, file, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
 }
@@ -206,7 +210,12 @@ fn whole(plan: &Plan, f: &mut Findings) {
 
 fn software(file: &File, f: &mut Findings) -> Software {
     let given = file.software.as_deref().unwrap_or("cairn");
-    let known = [("cairn", Software::Cairn), ("ndnd", Software::Ndnd), ("none", Software::None)];
+    let known = [
+        ("cairn", Software::Cairn),
+        ("ndnd", Software::Ndnd),
+        ("nfd", Software::Nfd),
+        ("none", Software::None),
+    ];
     f.word("software", given, &known).unwrap_or(Software::Cairn)
 }
 
@@ -222,20 +231,6 @@ fn dialect(file: &File, f: &mut Findings) -> Dialect {
         }
     }
     dialect
-}
-
-/// What only our own forwarder does.
-fn check_software(software: Software, dialect: Dialect, links: &Links, f: &mut Findings) {
-    if software != Software::Ndnd {
-        return;
-    }
-    let hint = || Some("write cairn".to_owned());
-    if dialect == Dialect::Ccnx {
-        f.add("software", "ndnd does not speak CCNx", hint());
-    }
-    if links.iter().any(|link| link.simulated.reliable) {
-        f.add("software", "ndnd does not send again what a link has lost", hint());
-    }
 }
 
 fn probe(file: &File) -> ProbePlan {

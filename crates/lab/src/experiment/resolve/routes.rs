@@ -6,14 +6,19 @@ use crate::experiment::plan::{Arena, Hop, LinkIndex, Links, NodeIndex, RoutePlan
 use crate::experiment::read::findings::Findings;
 
 /// What a path leads through.
-struct Network<'a> {
+pub(super) struct Network<'a> {
     names: &'a [&'a str],
     links: &'a Links,
     /// Which of the nodes only pass IP packets on.
     switches: Arena<NodeIndex, bool>,
 }
 
-impl Network<'_> {
+impl<'a> Network<'a> {
+    pub(super) fn new(file: &File, names: &'a [&'a str], links: &'a Links) -> Self {
+        let is_switch = |name: &&str| file.node.get(*name).is_some_and(|node| node.switch == Some(true));
+        Network { names, links, switches: names.iter().map(is_switch).collect() }
+    }
+
     fn name(&self, node: NodeIndex) -> &str {
         self.names.get(node.0).copied().unwrap_or("?")
     }
@@ -23,7 +28,11 @@ impl Network<'_> {
     }
 
     /// The link by which `from` sends to `to`, and who of several behind it is meant.
-    fn link_towards(&self, from: NodeIndex, to: NodeIndex) -> Option<(LinkIndex, Option<NodeIndex>)> {
+    pub(super) fn link_towards(
+        &self,
+        from: NodeIndex,
+        to: NodeIndex,
+    ) -> Option<(LinkIndex, Option<NodeIndex>)> {
         if let Some(link) = self.joining(from, to) {
             let is_shared = self.links.get(link).is_some_and(|link| link.shared.is_some());
             return Some((link, is_shared.then_some(to)));
@@ -44,8 +53,7 @@ pub(super) fn routes(
     seed: u64,
     f: &mut Findings,
 ) -> (Vec<RoutePlan>, Vec<Hop>) {
-    let is_switch = |name: &&str| file.node.get(*name).is_some_and(|node| node.switch == Some(true));
-    let network = Network { names, links, switches: names.iter().map(is_switch).collect() };
+    let network = Network::new(file, names, links);
     let (mut routes, mut hops): (Vec<RoutePlan>, Vec<Hop>) = (Vec::new(), Vec::new());
     for (number, route) in file.route.iter().enumerate() {
         f.prefix(&format!("route.{number}.prefix"), &route.prefix);

@@ -5,12 +5,11 @@ use flow::workload::{Setting, Spacing};
 use packet::random::Zipf;
 
 use super::choice::{Draw, Purpose};
-use super::mobility;
 use super::network;
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
-    Activity, Answers, Change, ConsumerKind, ConsumerPlan, EventPlan, LinkIndex, Links, NodeIndex,
-    ProducerKey, ProducerPlan, TraceFormat, TracePlan, VerificationPlan, Workload,
+    Activity, Answers, ConsumerKind, ConsumerPlan, Links, ProducerKey, ProducerPlan, TraceFormat, TracePlan,
+    VerificationPlan, Workload,
 };
 use crate::experiment::profile::{Profile, nanos};
 use crate::experiment::read::findings::Findings;
@@ -310,63 +309,6 @@ fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) ->
 fn controller(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Option<String>> {
     let Some(word) = &given.controller else { return Some(None) };
     f.controller(&format!("{key}.controller"), word).map(|spec| Some(spec.to_owned()))
-}
-
-/// What happens to the network.
-pub(super) fn events(file: &File, names: &[&str], links: &Links, f: &mut Findings) -> Vec<EventPlan> {
-    let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-    let (mut list, mut partitions) = (Vec::new(), Vec::new());
-    for (number, event) in file.event.iter().enumerate() {
-        let key = format!("event.{number}");
-        let at_ns = event.at.0;
-        let actions = [
-            ("link-down", "link"),
-            ("link-up", "link"),
-            ("link-change", "link"),
-            ("restart", "node"),
-            ("partition", "nodes"),
-            ("heal", "nodes"),
-        ];
-        let Some(of) = f.word(&format!("{key}.action"), &event.action, &actions) else { continue };
-        if of == "nodes" {
-            partitions.push((at_ns, number, event));
-            continue;
-        }
-        let (given, known, what) = match of {
-            "node" => (&event.node, names, "node"),
-            _ => (&event.link, link_names.as_slice(), "link"),
-        };
-        let Some(given) = given else {
-            f.add(&key, format!("{} needs `{what}`", event.action), Some(format!("add {what} = …")));
-            continue;
-        };
-        let Some(place) = f.place(&format!("{key}.{what}"), what, given, known) else { continue };
-        if at_ns >= file.duration.0 {
-            f.add(format!("{key}.at"), "it happens after the experiment has ended", None);
-        }
-        let changes = event.rate.is_some() || event.delay.is_some() || event.loss.is_some();
-        if changes != (event.action == "link-change") {
-            let message = "`rate`, `delay` and `loss` belong to link-change, which needs one of them";
-            f.add(&key, message, None);
-        }
-        if event.loss.is_some_and(|loss| !(0.0..=1.0).contains(&loss.0)) {
-            f.add(format!("{key}.loss"), "a loss lies between 0 % and 100 %", None);
-        }
-        let change = match event.action.as_str() {
-            "link-down" => Change::LinkDown(LinkIndex(place)),
-            "link-up" => Change::LinkUp(LinkIndex(place)),
-            "restart" => Change::Restart(NodeIndex(place)),
-            _ => Change::LinkChange {
-                link: LinkIndex(place),
-                rate_bps: event.rate.map(|rate| rate.0),
-                delay_ns: event.delay.map(|span| span.0),
-                loss: event.loss.map(|share| share.0),
-            },
-        };
-        list.push(EventPlan { at_ns, change });
-    }
-    mobility::fall_apart(&mut list, partitions, names, links, f);
-    list
 }
 
 /// What virtual time writes down.

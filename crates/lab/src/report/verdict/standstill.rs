@@ -54,7 +54,7 @@ fn least(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Option<f64> {
         let Activity::Load { cpu, .. } = workload.does else { return None };
         (cpu > 0.0).then(|| node.cpu.unwrap_or(1.0) * (1.0 - cpu))
     });
-    node.cpu.into_iter().chain(loads).reduce(f64::min)
+    plan.shares(index).chain(loads).reduce(f64::min)
 }
 
 /// The same in virtual time, where a share is a quota with a profile alone, and else slower work.

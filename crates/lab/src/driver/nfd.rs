@@ -125,7 +125,7 @@ mod tests {
         for said in
             ["cs_max_packets 9", "/ /localhost/nfd/strategy/asf", "path \"/r/a.sock\"", "port 7", "mcast no"]
         {
-            assert_eq!(text.lines().filter(|line| line.trim() == said).count() > 0, true, "{said}: {text}");
+            assert!(text.lines().any(|line| line.trim() == said), "{said}: {text}");
         }
     }
 }

@@ -51,8 +51,18 @@ fn who_serves_over_datagrams_takes_back_its_registration_when_a_signal_ends_it()
     }
 }
 
+/// Kills of the node, one after another.
+const KILLS: usize = 10;
+
+/// The prefixes that applications have registered.
+fn registered(world: &World) -> Vec<String> {
+    let routes = world.json(&["route", "list"]);
+    let prefixes = routes.as_array().unwrap().iter().map(|route| route["prefix"].as_str().unwrap());
+    prefixes.filter(|prefix| !prefix.starts_with("/localhost")).map(str::to_owned).collect()
+}
+
 #[test]
-fn producers_answer_again_after_the_node_was_killed_and_another_started() {
+fn producers_answer_again_each_time_that_the_node_was_killed_and_another_started() {
     let mut world = World::new();
     let file = bytes(50_000);
     world.write("file", &file);
@@ -61,13 +71,22 @@ fn producers_answer_again_after_the_node_was_killed_and_another_started() {
     world.start(&["serve", "folder", "/lab/folder"], "serving");
     world.start(&["pingserver", "/lab/ping-server", "--quiet"], "PING SERVER");
     world.start(&["traffic", "produce", "/lab/load"], "answering");
-    for _ in 0..2 {
+    let mut chat = world.command(&["chat", "/room/lab", "--nick", "ann", "--stay"]);
+    chat.stdin(Stdio::null());
+    world.start_command(chat, "you are /ann in /room/lab");
+    let before = registered(&world);
+    assert_eq!(before.len(), 6, "four producers, and of chat a room and a member: {before:?}");
+    for _ in 0..KILLS {
         world.replace_node();
         let got = until_it_works(&world, &["get", "/lab/file", "-q", "-o", "got"]);
         assert!(got.is_empty() && world.read("got") == file);
         assert_eq!(until_it_works(&world, &["get", "/lab/folder/inside", "-q"]), "inside");
         until_it_works(&world, &["ping", "/lab/ping-server", "-c", "1", "-o", "500ms", "-q"]);
         until_it_works(&world, &["peek", "/lab/load/1", "-w", "500ms", "--json"]);
+        let deadline = Instant::now() + TIMEOUT;
+        while registered(&world) != before {
+            assert!(Instant::now() < deadline, "{:?} of {before:?}", registered(&world));
+        }
     }
 }
 

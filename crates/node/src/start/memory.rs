@@ -137,6 +137,17 @@ mod tests {
     }
 
     #[test]
+    fn by_default_the_content_store_of_a_large_machine_keeps_as_many_packets_of_8_kb_as_that_of_nfd() {
+        // With name and signature, and what the store needs beside each.
+        let packet_bytes = 8_000 + 300 + engine::ContentStoreConfig::OVERHEAD_BYTES;
+        let kept =
+            |machine, group| Shares::divide(budget_of(Some(machine), group)).store_bytes / packet_bytes;
+        assert!(kept(8 << 30, None) >= 65_536, "{}", kept(8 << 30, None));
+        assert!(Config::default().content_store.max_entries >= 65_536);
+        assert!(kept(8 << 30, Some(100 << 20)) >= 1_000, "in a control group of 100 MiB");
+    }
+
+    #[test]
     fn the_shares_of_a_budget_are_no_more_than_it() {
         for budget in [0, MIN_BYTES, 32 << 20, 64 << 20, 1 << 30, 2 << 30, 1 << 40] {
             let shares = Shares::divide(budget);

@@ -252,7 +252,8 @@ fn a_neighbour_that_was_fast_and_says_nothing_any_more_is_sent_to_within_seconds
     }
 }
 
-/// A request for an echo that says what its sender's receive buffer holds: who writes it needs to know nothing.
+/// A request for an echo that says what its sender's receive buffer holds. To write it one needs to know
+/// nothing.
 fn request(number: u64, receive_capacity: u64) -> Vec<u8> {
     let mut request = Vec::new();
     let view = LpPacketView {
@@ -285,7 +286,8 @@ fn leaves_at_once(
             left += usize::from(frame.len() > 500);
             answers.extend(answer(&frame).map(|answer| (now + Duration::from_millis(2), answer)));
         }
-        while let Some((_, answer)) = answers.pop_front_if(|(due, _)| *due <= now) {
+        while answers.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, answer) = answers.pop_front().unwrap();
             link.receive(now, PEER, &answer).unwrap();
         }
     }

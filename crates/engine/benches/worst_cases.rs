@@ -26,6 +26,8 @@ const CONSUMER: FaceId = FaceId(256);
 const PRODUCER: FaceId = FaceId(257);
 const STRANGER: FaceId = FaceId(258);
 const SILENT: FaceId = FaceId(259);
+/// By which nothing comes but time.
+const CLOCK: FaceId = FaceId(260);
 
 /// A packet as it comes from the network.
 struct Arrival {
@@ -36,7 +38,7 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Nothing arrives, and the face goes.
+    /// Nothing arrives, and the face goes; or time has passed, if that is the clock.
     fn farewell(from: FaceId) -> Self {
         Arrival { from, wire: Buffer::from(Vec::new()), is_data: false, dialect: Dialect::Ndn }
     }
@@ -66,6 +68,8 @@ const TWO: &str = "no more than a packet and the look-ups it needs";
 const DIGEST: &str = "one digest of 8.5 kB, for each of at most two Data per Interest by digest";
 /// What it costs to write 64 names in canonical form and to put their Data in order, and 20 for the rest.
 const ORDERING: &str = "64 Data are put in order, once";
+/// A quarter of an exchange for each Interest that goes, and a hundredth for each deadline that moves.
+const EXPIRING: &str = "1,024 Interests go and 4,096 deadlines move in one call, whatever waits";
 /// Half an exchange for each packet sent, and 20 for the rest.
 const SENDING: &str = "64 packets are sent";
 
@@ -92,6 +96,7 @@ const CASES: &[Case] = &[
     case("data-into-a-queue-all-asked-for", 20, BOUNDED, |world| all_marked(world, EvictionPolicy::S3Fifo)),
     case("face-that-goes-among-60000-routes", 20, BOUNDED, face_that_goes),
     case("multicast-that-256-wait-for", 52, SENDING, multicast),
+    case("expiry-of-40000-interests", 300, EXPIRING, expiry),
     case("ccnx-exchange", 1, TWO, ccnx_honest),
     case("ccnx-cache-hit", 1, TWO, ccnx_hit),
     case("ccnx-data-that-is-excluded", 20, BOUNDED, excluded),
@@ -171,7 +176,11 @@ impl World {
         let mut hashes = PrefixHashes::default();
         let wire = arrival.wire;
         if wire.is_empty() {
-            self.engine.remove_face(arrival.from);
+            if arrival.from == CLOCK {
+                self.engine.advance(self.now);
+            } else {
+                self.engine.remove_face(arrival.from);
+            }
             return;
         }
         let hasher = self.engine.hasher();
@@ -467,6 +476,22 @@ fn face_that_goes(world: &mut World) -> Vec<Arrival> {
         world.ask(face, InterestBuilder::new(name("/s")));
     }
     faces.into_iter().map(Arrival::farewell).collect()
+}
+
+/// 40,000 Interests that expire at one moment: what one call of `advance` costs.
+fn expiry(world: &mut World) -> Vec<Arrival> {
+    let mut config = EngineConfig::seeded(1).unwrap();
+    config.max_pending = 50_000;
+    *world = World::with(config);
+    for number in 0..40_000 {
+        world.ask(STRANGER, InterestBuilder::new(name(&format!("/s/{number}"))));
+    }
+    world.now += Duration::from_secs(5);
+    // From the first call on that has to see to some of them, and not only to sort.
+    while world.engine.table_sizes().pending == 40_000 {
+        world.engine.advance(world.now);
+    }
+    (0..8).map(|_| Arrival::farewell(CLOCK)).collect()
 }
 
 fn multicast(world: &mut World) -> Vec<Arrival> {

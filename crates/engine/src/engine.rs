@@ -33,6 +33,7 @@ use crate::tables::hash_index::HashIndex;
 use crate::tables::namespaces::{NamespaceRules, Namespaces};
 use crate::tables::pending::PendingTable;
 use crate::tables::sweep::Sweep;
+use crate::tables::timer_wheel::TimerStep;
 use crate::transmit::{Event, Transmit, TransmitQueue};
 
 /// A face number that was used before.
@@ -80,8 +81,9 @@ pub struct Engine {
     pub(crate) actions: Vec<Action>,
 }
 
-/// Pending Interests whose time has come that one call of [`Engine::advance`] sees to.
-const MAX_DUE: usize = 4096;
+/// Pending Interests whose time has come that one call of [`Engine::advance`] sees to: each costs some
+/// thousand instructions, and packets that have arrived meanwhile wait.
+const MAX_DUE: usize = 1024;
 
 /// Events not yet polled, at most; further ones are lost and counted.
 const MAX_EVENTS: usize = 1024;
@@ -432,8 +434,9 @@ impl Engine {
         self.order_store(now);
         self.give_up_lookups(now);
         self.start_late_lookups(now);
+        let mut step = TimerStep::default();
         for _ in 0..MAX_DUE {
-            match self.tables.pending.pop_due(now) {
+            match self.tables.pending.pop_due(now, &mut step) {
                 Some(id) => self.handle_due(now, id),
                 None => return,
             }

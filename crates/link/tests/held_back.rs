@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::collections::VecDeque;
+
 use cairn_link::v2::{
     Config, EndpointId, LinkService, MIN_MTU_BYTES, MIN_STOCK_BUFFER_BYTES, PacingConfig, ReliabilityConfig,
 };
@@ -36,7 +38,8 @@ fn send(link: &mut LinkService, now: Instant, number: u64, len: usize) {
 }
 
 /// Does what an owner does until nothing is left to happen: takes frames, and lets time pass to the next
-/// deadline. `answer` says what comes back for a frame.
+/// deadline. `answer` says what comes back for a frame,
+/// two milliseconds later.
 fn run_dry(
     link: &mut LinkService,
     start: Instant,
@@ -246,6 +249,114 @@ fn a_neighbour_that_was_fast_and_says_nothing_any_more_is_sent_to_within_seconds
             now < silent_from + Duration::from_secs(20) || waiting == 0,
             "a hundred packets a second wait for nobody"
         );
+    }
+}
+
+/// A request for an echo that says what its sender's receive buffer holds. To write it one needs to know
+/// nothing.
+fn request(number: u64, receive_capacity: u64) -> Vec<u8> {
+    let mut request = Vec::new();
+    let view = LpPacketView {
+        echo: Some(Echo::Request(number)),
+        receive_capacity,
+        padding: 50,
+        ..LpPacketView::default()
+    };
+    view.encode(&mut request);
+    request
+}
+
+/// How many of 1,000 packets leave in ten milliseconds; `answer` says what comes back for a frame,
+/// two milliseconds later.
+fn leaves_at_once(
+    link: &mut LinkService,
+    start: Instant,
+    mut answer: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+) -> usize {
+    for number in 0..1000 {
+        let _ = link.send(start, LinkHeader::NONE, None, Buffer::from(data(number, 1000)));
+    }
+    let (mut left, mut answers) = (0, VecDeque::new());
+    for micros in 0..10_000 {
+        let now = start + Duration::from_micros(micros);
+        if link.next_deadline() <= now {
+            link.handle_timeout(now);
+        }
+        for frame in frames(link, now) {
+            left += usize::from(frame.len() > 500);
+            answers.extend(answer(&frame).map(|answer| (now + Duration::from_millis(2), answer)));
+        }
+        while answers.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, answer) = answers.pop_front().unwrap();
+            link.receive(now, PEER, &answer).unwrap();
+        }
+    }
+    left
+}
+
+#[test]
+fn what_a_request_for_an_echo_says_of_a_receive_buffer_changes_nothing() {
+    let outcome = |forged: Option<u64>, answers: bool| {
+        let mut link = common::v2(&paced(1400, None), 1);
+        // So that it is known whether the neighbour answers.
+        let mut answer = |frame: &[u8]| cairn_link::v2::answer_echo(frame, 212_992).filter(|_| answers);
+        leaves_at_once(&mut link, START, &mut answer);
+        let mut now = START + Duration::from_secs(5);
+        link.handle_timeout(now);
+        while link.usage().waiting_packets > 0 {
+            now += Duration::from_millis(10);
+            link.handle_timeout(now);
+            for frame in frames(&mut link, now) {
+                if let Some(answer) = answer(&frame) {
+                    link.receive(now, PEER, &answer).unwrap();
+                }
+            }
+        }
+        now += Duration::from_secs(1);
+        if let Some(capacity) = forged {
+            link.receive(now, PEER, &request(7, capacity)).unwrap();
+        }
+        leaves_at_once(&mut link, now, &mut answer)
+    };
+    for answers in [false, true] {
+        let honest = outcome(None, answers);
+        assert!(honest > 0 && honest < 900, "{honest} leave unforged");
+        for capacity in [1, 8 << 20, u64::MAX] {
+            let forged = outcome(Some(capacity), answers);
+            // The neighbour is asked, which costs a frame or two of what may leave.
+            assert!(forged <= honest && forged + 5 >= honest, "{forged} for {honest} with {capacity}");
+        }
+    }
+}
+
+#[test]
+fn a_silent_neighbour_that_asks_for_an_echo_is_asked_with_the_next_frame_and_its_answer_is_believed() {
+    let mut link = common::v2(&paced(1400, None), 1);
+    let before = leaves_at_once(&mut link, START, |_| None);
+    let now = START + Duration::from_secs(2);
+    link.handle_timeout(now);
+    link.evict_waiting_packets();
+    link.receive(now, PEER, &request(7, 8 << 20)).unwrap();
+    let mut asked = 0;
+    let after = leaves_at_once(&mut link, now, |frame| {
+        let answer = cairn_link::v2::answer_echo(frame, 8 << 20);
+        asked += usize::from(answer.is_some());
+        answer
+    });
+    assert!(before < 500 && after == 1000 && asked >= 1, "{before} {after} {asked}");
+}
+
+#[test]
+fn requests_for_echoes_alone_are_answered_each_by_one_and_by_nothing_else() {
+    let mut link = common::v2(&paced(1400, None), 1);
+    for number in 0..100 {
+        let now = START + Duration::from_millis(number);
+        let request = request(number, 8 << 20);
+        link.receive(now, PEER, &request).unwrap();
+        link.handle_timeout(now);
+        let answers = frames(&mut link, now);
+        assert_eq!(answers.len(), 1);
+        assert!(answers[0].len() <= request.len());
     }
 }
 

@@ -9,7 +9,7 @@ use super::entry_id::EntryId;
 pub(crate) use super::entry_id::PendingId;
 use super::hash_index::HashIndex;
 use super::other_lengths::{LengthKey, OtherLengths};
-use super::timer_wheel::TimerWheel;
+use super::timer_wheel::{TimerStep, TimerWheel};
 use crate::face_id::FaceId;
 
 /// Entries under one name that differ in their forwarding hints, selectors of CCNx, or few hops, at most:
@@ -458,9 +458,10 @@ impl PendingTable {
         self.timers.schedule(id.0, deadline);
     }
 
-    /// Takes one entry whose timer has run out; call until it gives `None`.
-    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<PendingId> {
-        self.timers.pop_due(now).map(PendingId)
+    /// Takes one entry whose timer has run out; call until it gives `None`: nothing more may be done in this
+    /// step.
+    pub(crate) fn pop_due(&mut self, now: Instant, step: &mut TimerStep) -> Option<PendingId> {
+        self.timers.pop_due(now, step).map(PendingId)
     }
 
     /// When [`PendingTable::pop_due`] should be called next.

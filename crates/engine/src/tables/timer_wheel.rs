@@ -26,6 +26,9 @@ const DUE: u16 = (LEVELS * SLOTS) as u16;
 const NEW: u16 = u16::MAX - 1;
 /// So many places has that queue, those of entries that have been cancelled counted.
 const MAX_NEW: usize = 4096;
+/// So many entries move from one slot to another in one step, beside those of the queue: everything that was
+/// asked for in four seconds may lie in one slot.
+const MAX_MOVED: u32 = 4096;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -51,6 +54,18 @@ pub(crate) struct TimerWheel {
     /// All ticks before this one have been handled.
     current_tick: u64,
     len: u32,
+}
+
+/// What [`TimerWheel::pop_due`] may still do before its caller sees to other things.
+#[derive(Debug)]
+pub(crate) struct TimerStep {
+    left: u32,
+}
+
+impl Default for TimerStep {
+    fn default() -> Self {
+        TimerStep { left: MAX_MOVED }
+    }
 }
 
 impl Default for TimerWheel {
@@ -164,8 +179,10 @@ impl TimerWheel {
         if next > u64::MAX >> TICK_BITS { Instant::NEVER } else { Instant::from_nanos(next << TICK_BITS) }
     }
 
-    /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`.
-    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<u32> {
+    /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`: then nothing more is
+    /// due, or `step` has moved as many entries as one step may, and [`TimerWheel::next_deadline`] has come
+    /// already.
+    pub(crate) fn pop_due(&mut self, now: Instant, step: &mut TimerStep) -> Option<u32> {
         let now_tick = now.as_nanos() >> TICK_BITS;
         if self.new_due_tick <= now_tick {
             self.settle();
@@ -180,7 +197,11 @@ impl TimerWheel {
             match next {
                 Some((tick, slot)) if tick <= now_tick => {
                     self.current_tick = self.current_tick.max(tick);
-                    self.open(slot);
+                    if step.left == 0 {
+                        self.other_due_tick = tick;
+                        return None;
+                    }
+                    self.open(slot, step);
                 }
                 _ => {
                     self.current_tick = self.current_tick.max(now_tick);
@@ -216,13 +237,16 @@ impl TimerWheel {
         Some((tick, level * SLOTS + slot as usize))
     }
 
-    /// Deals the entries of a slot out to finer levels, or to the list of due entries.
-    fn open(&mut self, slot: usize) {
+    /// Deals the entries of a slot out to finer levels, or to the list of due entries, as many as the step
+    /// may. The slot keeps the others and is the next one again: nothing new is put into a slot whose time
+    /// has come, and time does not pass it by.
+    fn open(&mut self, slot: usize, step: &mut TimerStep) {
         let mut id = self.heads[slot];
-        while id != NONE {
+        while id != NONE && step.left > 0 {
             let node = self.nodes[id];
             self.unlink(id);
             self.link(id, node.deadline_tick);
+            step.left -= 1;
             id = node.next;
         }
     }
@@ -295,6 +319,20 @@ mod tests {
 
     const TICK: Duration = Duration::from_nanos(1 << TICK_BITS);
 
+    /// All that is due, in as many steps as that takes.
+    fn due(wheel: &mut TimerWheel, now: Instant) -> Vec<u32> {
+        let mut due = Vec::new();
+        loop {
+            let mut step = TimerStep::default();
+            while let Some(id) = wheel.pop_due(now, &mut step) {
+                due.push(id);
+            }
+            if wheel.next_deadline() > now {
+                return due;
+            }
+        }
+    }
+
     /// Runs random schedules, cancellations and time steps beside a plain map.
     fn agrees_with_model(seed: u64, horizon: Duration, step: Duration) {
         let mut random = Random::from_seed(seed);
@@ -322,7 +360,7 @@ mod tests {
                 }
                 _ => {
                     now += Duration::from_nanos(random.below(step.as_nanos()));
-                    while let Some(id) = wheel.pop_due(now) {
+                    for id in due(&mut wheel, now) {
                         let deadline = model.remove(&id).expect("fired without being scheduled");
                         assert!(deadline <= now, "fired early: {deadline:?} at {now:?}");
                     }
@@ -360,9 +398,7 @@ mod tests {
         while wheel.len() > 0 {
             now = now.max(wheel.next_deadline());
             steps += 1;
-            while wheel.pop_due(now).is_some() {
-                fired += 1;
-            }
+            fired += due(&mut wheel, now).len();
         }
         assert_eq!(fired, 1000);
         assert!(steps < 2_200, "{steps} steps for 1000 timers");
@@ -390,7 +426,7 @@ mod tests {
         let mut now = Instant::ZERO;
         while !model.is_empty() {
             now = wheel.next_deadline();
-            while let Some(id) = wheel.pop_due(now) {
+            for id in due(&mut wheel, now) {
                 let deadline = model.remove(&id).expect("fired without being scheduled");
                 assert!(deadline <= now && now < deadline + TICK + TICK);
             }
@@ -400,12 +436,62 @@ mod tests {
     }
 
     #[test]
+    fn of_140_000_entries_in_one_slot_a_step_moves_4096_and_none_is_late_or_lost() {
+        let (mut wheel, mut model) = (TimerWheel::default(), BTreeMap::new());
+        // So far away that all lie in one slot of four seconds.
+        let first = Instant::from_nanos(8 << (TICK_BITS + 2 * SLOT_BITS));
+        for id in 0..140_000 {
+            let deadline = first + Duration::from_micros(u64::from(id % 1000));
+            wheel.schedule(id, deadline);
+            model.insert(id, deadline);
+        }
+        let (mut now, mut steps) = (first, 0);
+        while !model.is_empty() {
+            assert!(wheel.next_deadline() <= now + TICK + TICK);
+            now = now.max(wheel.next_deadline());
+            // New ones, cancelled ones and ones that are put off come between the steps.
+            let id = 140_000 + steps;
+            if steps < 60 {
+                wheel.schedule(id, now + Duration::from_millis(1));
+                model.insert(id, now + Duration::from_millis(1));
+            }
+            let other = steps * 7919 % 140_000;
+            if steps % 2 == 0 {
+                wheel.cancel(other);
+                model.remove(&other);
+            } else if let Some(deadline) = model.get_mut(&other) {
+                *deadline = first + Duration::from_micros(900);
+                wheel.schedule(other, *deadline);
+            }
+            let lists = |wheel: &TimerWheel| (0..140_000).map(|id| wheel.nodes[id].list).collect::<Vec<_>>();
+            let (before, new) = (lists(&wheel), wheel.new.len());
+            let mut step = TimerStep::default();
+            let mut popped = 0;
+            while let Some(id) = wheel.pop_due(now, &mut step) {
+                let deadline = model.remove(&id).expect("fired without being scheduled");
+                assert!(deadline <= now, "fired early");
+                popped += 1;
+            }
+            let moved = lists(&wheel).iter().zip(&before).filter(|(after, before)| after != before).count();
+            // What was in the queue of new ones comes on top.
+            let most = MAX_MOVED as usize + new;
+            assert!(moved <= most && popped <= most, "{moved} {popped} {new}");
+            assert!(wheel.next_deadline() > now || step.left == 0);
+            assert_eq!(wheel.len() as usize, model.len());
+            steps += 1;
+            assert!(steps < 200, "{} wait", model.len());
+        }
+        assert!(steps >= 2 * 140_000 / MAX_MOVED, "{steps}");
+        assert_eq!(wheel.next_deadline(), Instant::NEVER);
+    }
+
+    #[test]
     fn deadlines_at_the_ends_of_time_are_accepted() {
         let mut wheel = TimerWheel::default();
         wheel.schedule(0, Instant::NEVER);
         wheel.schedule(1, Instant::ZERO);
-        assert_eq!(wheel.pop_due(Instant::ZERO), Some(1));
-        assert_eq!(wheel.pop_due(Instant::from_secs(3_000_000_000)), None);
+        assert_eq!(due(&mut wheel, Instant::ZERO), [1]);
+        assert_eq!(due(&mut wheel, Instant::from_secs(3_000_000_000)), []);
         assert_eq!(wheel.len(), 1);
     }
 }

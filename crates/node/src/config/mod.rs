@@ -47,7 +47,8 @@ section! {
         /// Connections from other hosts that may exist at once; 0 for three quarters of the file descriptors
         /// that the system gives, so that applications on this host find some.
         max_remote_connections: usize = 0,
-        /// Seconds after which an on-demand face over datagrams closes when nothing came or went.
+        /// Seconds after which an on-demand face over datagrams closes when nothing came or went, 1 at least.
+        /// With a number that no clock reaches it closes only when there are as many faces as there may be.
         idle_timeout_secs: u64 = 600,
         /// Seconds after which such a face closes already when there are as many faces as there may be; 1
         /// at least.
@@ -68,7 +69,8 @@ section! {
         capture_socket: Option<PathBuf> = None,
         /// Bytes of memory that the node may take, divided among its tables; 0 for a quarter of the
         /// machine's, or half of what its control group has if that is less, and 2 GiB at most. Keys that say
-        /// what one table may take hold in spite of it.
+        /// what one table may take hold in spite of it. Less than 32 MiB counts as 32 MiB, for with less it
+        /// could not forward.
         memory_bytes: u64 = 0,
         /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped. Left out, an
         /// eighth of the next.
@@ -120,7 +122,7 @@ section! {
     ContentStoreSection {
         /// Bytes that kept packets may take, with 196 more for each. Left out, half of the memory.
         max_bytes: Option<u64> = None,
-        /// Packets that may be kept.
+        /// Packets that may be kept; 0 keeps none.
         max_entries: u32 = 1 << 20,
         /// Who leaves when the store is full: sieve, lru or s3-fifo.
         eviction: String = "sieve".to_owned(),
@@ -146,7 +148,7 @@ section! {
         listen: Vec<SocketAddr> = wildcard(packet::ndn::PORT),
         /// Largest datagram to send; larger packets go in fragments.
         mtu_bytes: usize = packet::Dialect::Ndn.max_packet_bytes(),
-        /// Receive buffer to ask the system for. Bursts overflow small ones.
+        /// Receive buffer to ask the system for, 18,432 bytes at least. Bursts overflow small ones.
         receive_buffer_bytes: usize = 8 << 20,
         /// Neighbours that may have a socket of their own, so that others do not fill the buffer that they
         /// wait in: those of the configuration, and strangers that have proved useful.

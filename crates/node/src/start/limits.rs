@@ -31,6 +31,9 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
             udp.mtu_bytes
         )));
     }
+    let buffer = udp.receive_buffer_bytes as u64;
+    let lost = "the system would drop datagrams before they could be read";
+    at_least("udp.receive_buffer_bytes", buffer, link::v2::MIN_STOCK_BUFFER_BYTES, lost)?;
     at_least("tables.max_pending", tables.max_pending.into(), 1, packets)?;
     // What is left out is a share of the memory, which is never too little.
     let given = |key: &str, value: Option<u64>, why: &str| {
@@ -92,7 +95,7 @@ mod tests {
             ("node", &["reassembly_bytes", "stall_timeout_secs", "idle_timeout_secs"]),
             ("node", &["crowded_idle_timeout_secs", "max_on_demand_faces_per_address"]),
             ("management", &["max_routes", "max_route_bytes"]),
-            ("udp", &["mtu_bytes"]),
+            ("udp", &["mtu_bytes", "receive_buffer_bytes"]),
             ("ccnx", &["max_registrations"]),
         ];
         let refused = |section: &str, key: &str, value: u32| {

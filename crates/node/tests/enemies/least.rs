@@ -10,10 +10,11 @@ fn with(text: &str) -> Victim {
     Victim::with(|config| {
         (config.node, config.tables) = (small.node, small.tables);
         (config.content_store, config.management) = (small.content_store, small.management);
+        config.udp.receive_buffer_bytes = small.udp.receive_buffer_bytes;
     })
 }
 
-const MIN: [&str; 16] = [
+const MIN: [&str; 17] = [
     "[node]\nmax_faces = 3",
     "[node]\nmax_on_demand_faces = 3",
     "[node]\nmax_on_demand_faces_per_address = 1",
@@ -28,6 +29,7 @@ const MIN: [&str; 16] = [
     "[tables]\nmax_dead_nonces = 1",
     "[tables]\nmax_interests_per_second_per_face = 1\ninterest_burst_per_face = 1",
     "[content_store]\nmax_bytes = 0\nmax_entries = 0",
+    "[udp]\nreceive_buffer_bytes = 18432",
     "[management]\nmax_routes = 2",
     "[management]\nmax_route_bytes = 1024",
 ];

@@ -4,8 +4,8 @@
 //! it is full is lost. How much may be on its way to a neighbour is known in one of three ways, the better
 //! one used first:
 //!
-//! - The neighbour is a Cairn and has told how much its socket holds. If that is plenty, nothing is held
-//!   back.
+//! - The neighbour is a Cairn and has told how much its socket holds, in answer to an echo. If that is
+//!   plenty, nothing is held back.
 //! - The neighbour answers requests for an echo, or acknowledges frames: a [`Window`] keeps what its queue
 //!   takes.
 //! - It does neither: a [`Meter`] spaces what leaves, by what the neighbour sends itself.
@@ -133,6 +133,8 @@ struct Echoes {
     due: bool,
     /// Whether one is to be asked for as a probe.
     probe_due: bool,
+    /// The neighbour has asked for one itself, so it answers them: to be asked with the next frame.
+    invited: bool,
     /// Bytes of probes that left.
     probed_bytes: u64,
 }
@@ -148,6 +150,7 @@ impl Echoes {
             unanswered: 0,
             due: false,
             probe_due: false,
+            invited: false,
             probed_bytes: 0,
         }
     }
@@ -348,6 +351,9 @@ impl Pacer {
                 _ => knows_little && self.echoes.asked.len() < MAX_ECHOES,
             };
         }
+        if std::mem::take(&mut self.echoes.invited) {
+            self.echoes.due |= self.echoes.asked.is_empty();
+        }
         position
     }
 
@@ -431,7 +437,13 @@ impl Pacer {
         true
     }
 
-    /// The neighbour has said what its receive buffer holds.
+    /// The neighbour, or who writes its address, has asked for an echo. What that frame says of a receive
+    /// buffer proves nothing: the neighbour itself is asked, once something is sent to it.
+    pub(crate) fn handle_request(&mut self, now: Instant) {
+        self.echoes.invited = self.capacity.is_none_or(|(_, heard_at)| now >= heard_at + ASK_AGAIN);
+    }
+
+    /// The neighbour has said what its receive buffer holds, in an answer with a number that was sent to it.
     pub(crate) fn handle_capacity(&mut self, now: Instant, bytes: u64) {
         self.capacity = Some((bytes, now));
         self.window.set_target((bytes / SHARE).max(self.config.stock_buffer_bytes / 2));

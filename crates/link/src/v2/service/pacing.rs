@@ -164,10 +164,7 @@ impl LinkService {
                 if self.pacing.replies.len() < MAX_REPLIES && frame_len >= echo::REPLY_BYTES {
                     self.pacing.replies.push_back(number);
                 }
-                if view.receive_capacity > 0 {
-                    pacer.handle_capacity(now, view.receive_capacity);
-                }
-                self.renew_freedom();
+                pacer.handle_request(now);
                 return true;
             }
             (Some(Echo::Reply(number)), _) | (None, Some(number)) => number,

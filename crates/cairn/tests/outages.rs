@@ -51,8 +51,8 @@ fn who_serves_over_datagrams_takes_back_its_registration_when_a_signal_ends_it()
     }
 }
 
-/// Kills of the node, one after another.
-const KILLS: usize = 10;
+/// Kills of the node, one after another. Who serves waits twice as long after each that follows soon.
+const KILLS: usize = 6;
 
 /// The prefixes that applications have registered.
 fn registered(world: &World) -> Vec<String> {

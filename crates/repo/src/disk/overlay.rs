@@ -108,11 +108,11 @@ impl FolderLock for Unlocked {}
 #[derive(Debug, Default)]
 struct OverlayFile {
     below: Option<File>,
-    written: Mutex<Written>,
+    written: Mutex<UpperLayer>,
 }
 
 #[derive(Debug, Default)]
-struct Written {
+struct UpperLayer {
     len: u64,
     /// Bytes of the file below that still count; what lies behind them was cut off.
     below_len: u64,
@@ -143,16 +143,16 @@ fn parts(offset: u64, len: usize) -> impl Iterator<Item = Part> {
 impl OverlayFile {
     fn over(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
-        let written = Written { len, below_len: len, pages: BTreeMap::new() };
+        let written = UpperLayer { len, below_len: len, pages: BTreeMap::new() };
         Ok(OverlayFile { below: Some(file), written: Mutex::new(written) })
     }
 
-    fn written(&self) -> MutexGuard<'_, Written> {
+    fn written(&self) -> MutexGuard<'_, UpperLayer> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fills `out` with what the file below has at `offset`, and with zeros behind its end.
-    fn read_below(&self, written: &Written, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read_below(&self, written: &UpperLayer, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let there = written.below_len.saturating_sub(offset).min(out.len() as u64) as usize;
         let (there, behind) = out.split_at_mut(there);
         behind.fill(0);

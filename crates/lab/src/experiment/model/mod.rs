@@ -229,7 +229,8 @@ tables! {
         /// Which of the Data that was asked for is cached: `everywhere`, which is all of it;
         /// `leave-copy-down`, what no node before this one has cached on this way; `probability~0.5`, so much
         /// of it at random; `local-consumers`, what a workload at this node waits for; `fair-share`,
-        /// what a neighbour has asked for twice, while no more is kept for it than its share. For `cairn` alone.
+        /// what a neighbour has asked for twice, while no more is kept for it than its share. For `cairn`
+        /// alone.
         placement: Option<String> = "everywhere",
         /// Who of its neighbours may register routes: `nobody`; `anyone`, without a key; `keys`, whoever
         /// signs with one of the experiment's keys; `owners`, likewise, and only for names below the

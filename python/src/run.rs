@@ -86,14 +86,10 @@ impl RunRequest {
 /// The command `cairn`, and other forwarders beside it where they are in PATH. In virtual time no program is
 /// started, and the run notes the extension as what has carried it out.
 fn programs(cairn: PathBuf, on: &str) -> Programs {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let find = |name: &str, variable: &str| {
-        let named = std::env::var_os(variable).map(PathBuf::from);
-        let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
-        let found = named.or_else(|| files.find(|file| file.is_file()));
-        found.filter(|_| on != VIRTUAL_TIME)
-    };
-    Programs { cairn, ndnd: find("ndnd", "CAIRN_NDND"), nfd: find("nfd", "CAIRN_NFD") }
+    if on == VIRTUAL_TIME {
+        return Programs { cairn, ndnd: None, nfd: None };
+    }
+    Programs::beside(cairn)
 }
 
 /// Runs an experiment into a folder of its own.

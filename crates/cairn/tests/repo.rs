@@ -108,7 +108,7 @@ fn a_folder_that_cannot_be_written_is_read_and_stays_as_it_is() {
     let script = "mount --bind store store && mount -o remount,ro,bind store && \
         for what in list stats verify \"delete store /lab/song\"; do \
         case $what in delete*) \"$0\" repo $what;; *) \"$0\" repo $what store;; esac; echo \"code $?\"; done; \
-        \"$0\" repo get store /lab/song -o song; echo \"code $?\"";
+        \"$0\" repo get store /lab/song -o song; echo \"code $?\"; \"$0\" repo verify store --json";
     let like = world.command(&[]);
     let mut shell = Command::new("unshare");
     shell.args(["--mount", "sh", "-c", script]).arg(like.get_program()).current_dir(world.path(""));
@@ -118,7 +118,11 @@ fn a_folder_that_cannot_be_written_is_read_and_stays_as_it_is() {
     let codes: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("code ")).collect();
     assert_eq!(codes, ["0", "0", "1", "1", "0"], "{told}{problems}");
     assert!(told.contains("/lab/song/v="), "{told}");
-    assert!(problems.contains("1 objects are not, and stay"), "{problems}");
+    let json = told.rsplit_once("code 0\n").unwrap().1;
+    let verified: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert!(verified["damaged"][0].as_str().unwrap().starts_with("/lab/film/v="), "{verified}");
+    assert_eq!(verified["dropped"].as_array().unwrap().len(), 0, "{verified}");
+    assert!(problems.contains("1 objects damaged, which stay"), "{problems}");
     assert!(problems.contains("Read-only file system"), "what deletes is refused: {problems}");
     assert!(world.read("song") == world.read("node.toml"));
     assert!(files() == before);

@@ -38,8 +38,7 @@ fn send(link: &mut LinkService, now: Instant, number: u64, len: usize) {
 }
 
 /// Does what an owner does until nothing is left to happen: takes frames, and lets time pass to the next
-/// deadline. `answer` says what comes back for a frame,
-/// two milliseconds later.
+/// deadline. `answer` says what comes back for a frame.
 fn run_dry(
     link: &mut LinkService,
     start: Instant,

@@ -139,7 +139,7 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not answer, or refuses.
-    pub fn remove_route(&mut self, uri: &str, prefix: &Name, _cost: u32) -> Result<(), ClientError> {
+    pub fn remove_route(&mut self, uri: &str, prefix: &Name) -> Result<(), ClientError> {
         let Some(face) = self.face(uri)? else { return Ok(()) };
         self.withdraw(prefix, Some(face), RouteOrigin::Static)?;
         self.withdraw(prefix, Some(face), RouteOrigin::App)

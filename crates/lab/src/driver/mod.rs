@@ -46,7 +46,23 @@ pub struct Programs {
 /// The environment variable that names another build of Cairn as the one under test.
 pub const UNDER_TEST: &str = "CAIRN_LAB_CAIRN";
 
+/// The environment variables that name other forwarders.
+const NDND: &str = "CAIRN_NDND";
+const NFD: &str = "CAIRN_NFD";
+
 impl Programs {
+    /// This `cairn`, and of other forwarders those that the environment names or PATH has.
+    #[must_use]
+    pub fn beside(cairn: PathBuf) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let find = |name: &str, variable: &str| {
+            let named = std::env::var_os(variable).filter(|named| !named.is_empty()).map(PathBuf::from);
+            let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+            named.or_else(|| files.find(|file| file.is_file()))
+        };
+        Programs { cairn, ndnd: find("ndnd", NDND), nfd: find("nfd", NFD) }
+    }
+
     /// The `cairn` command under test: forwarder, server and client. The lab's own agents are ours in any
     /// case.
     #[must_use]
@@ -186,22 +202,20 @@ pub fn driver(software: Software, programs: &Programs) -> Result<Box<dyn Driver>
         }),
         Software::Ndnd => match &programs.ndnd {
             Some(program) => Ok(Box::new(Ndnd::new(program.clone()))),
-            None => Err(missing("ndnd", "CAIRN_NDND")),
+            None => Err(missing("ndnd", "install it", NDND)),
         },
         Software::Nfd => match &programs.nfd {
             Some(program) => Ok(Box::new(Nfd::new(program.clone()))),
-            None => Err(missing("nfd", "CAIRN_NFD")),
+            None => Err(missing("nfd", "install its package `nfd`", NFD)),
         },
     }
 }
 
-fn missing(program: &str, variable: &str) -> DriverError {
+fn missing(program: &str, install: &str, variable: &str) -> DriverError {
     DriverError::Unable {
         software: "the lab",
         what: format!("find the program `{program}`"),
-        instead: format!(
-            "install its package `{program}`, put it into PATH, or name it in the environment variable {variable}"
-        ),
+        instead: format!("{install}, put it into PATH, or name it in the environment variable {variable}"),
     }
 }
 

@@ -54,8 +54,7 @@ const FRAME_COST_BYTES: usize = 128;
 const SLICES: usize = 128;
 /// Bytes written in one turn, so that a fast reader does not keep the others waiting.
 const BYTES_PER_TURN: usize = 1 << 20;
-/// Bytes between two looks at how much the system holds: what it holds is known to so many. While it holds
-/// more than that it is looked at with each write.
+/// Bytes between two looks at how much the system holds.
 const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
 /// How long a peer is not read from while nothing leaves for it: perhaps it writes and does not read before
 /// that is done.
@@ -187,7 +186,7 @@ impl Stream {
             }
         }
         self.written_since_sample += written as u64;
-        if self.written_since_sample.max(self.sampled_bytes) >= SAMPLE_INTERVAL_BYTES {
+        if self.written_since_sample >= SAMPLE_INTERVAL_BYTES || self.sampled_bytes > 0 {
             self.written_since_sample = 0;
             self.sampled_bytes = options::unsent_bytes(&self.socket).unwrap_or(0);
         }

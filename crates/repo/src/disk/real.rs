@@ -59,7 +59,7 @@ pub(super) fn hold(
     folder: &Path,
 ) -> io::Result<Box<dyn FolderLock>> {
     match rustix::fs::flock(&file, operation) {
-        Ok(()) => Ok(Box::new(Lock(file))),
+        Ok(()) => Ok(Box::new(Lock { _file: file })),
         Err(rustix::io::Errno::WOULDBLOCK) => {
             let mut text = String::new();
             let _ = file.read_to_string(&mut text);
@@ -108,7 +108,9 @@ impl Disk for RealDisk {
 
 /// The lock goes with the file.
 #[derive(Debug)]
-struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
+struct Lock {
+    _file: File,
+}
 
 impl FolderLock for Lock {}
 

@@ -52,25 +52,25 @@ impl VerifyArguments {
             }
         }
         progress.finish();
-        let dropped: Vec<String> =
+        let damaged: Vec<String> =
             std::iter::from_fn(|| store.poll_event()).map(|Event::Corrupt(name)| name.to_string()).collect();
+        close(store)?;
+        // Dropped in memory only, where nothing can be written.
         let is_read_only = self.folder.is_read_only();
-        if is_read_only {
-            drop(store);
-        } else {
-            close(store)?;
-        }
         if self.json {
-            output::json(&json!({ "packets": packets, "bytes": read_bytes, "dropped": dropped }))?;
+            let dropped = if is_read_only { &[][..] } else { &damaged };
+            let shown =
+                json!({ "packets": packets, "bytes": read_bytes, "damaged": damaged, "dropped": dropped });
+            output::json(&shown)?;
         } else {
-            for name in &dropped {
+            for name in &damaged {
                 output::line(name)?;
             }
-            let (size, count) = (show_size(read_bytes as f64), dropped.len());
-            let what = if is_read_only { "are not, and stay" } else { "dropped" };
+            let (size, count) = (show_size(read_bytes as f64), damaged.len());
+            let what = if is_read_only { "damaged, which stay" } else { "dropped" };
             tell!("{packets} packets, {size} are as they were written; {count} objects {what}");
         }
-        Ok(if dropped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 

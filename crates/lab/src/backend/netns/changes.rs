@@ -56,7 +56,9 @@ impl World<'_> {
                 }
             }
             Change::Restart(node) => self.restart(node),
-            Change::RouteAdd(hop) => self.change_route(&hop, Manager::add_route),
+            Change::RouteAdd(hop) => {
+                self.change_route(&hop, |manager, uri, prefix| manager.add_route(uri, prefix, hop.cost))
+            }
             Change::RouteRemove(hop) => self.change_route(&hop, Manager::remove_route),
             Change::CpuChange { node, share } => self.change_share(node, share),
         }
@@ -74,7 +76,7 @@ impl World<'_> {
     fn change_route(
         &self,
         hop: &Hop,
-        change: impl FnOnce(&mut Manager, &str, &Name, u32) -> Result<(), ClientError>,
+        change: impl FnOnce(&mut Manager, &str, &Name) -> Result<(), ClientError>,
     ) -> Result<(), WorldError> {
         let node = self.plan().node_name(hop.node);
         let failed = |source| WorldError::Driver(DriverError::management(node, source));
@@ -90,7 +92,7 @@ impl World<'_> {
         let uri = interface.face_uri(link.kind, self.plan().dialect);
         // One that has just been started anew answers a little later.
         let mut manager = Manager::answering(&socket(node), ROUTE_TIMEOUT).map_err(failed)?;
-        change(&mut manager, &uri, &prefix, hop.cost).map_err(failed)
+        change(&mut manager, &uri, &prefix).map_err(failed)
     }
 
     /// Does something at both ends of a link, each in its namespace.

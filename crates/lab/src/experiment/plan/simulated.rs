@@ -311,12 +311,12 @@ impl EventPlan {
                 )
             }
             Change::CpuChange { node, share } => {
-                format!("{} has {} % of a core", plan.node_name(node), share * 100.0)
+                format!("{} has {} of a core", plan.node_name(node), percent(share))
             }
             Change::LinkChange { link: place, rate_bps, delay_ns, loss } => {
                 let rate = rate_bps.map(|rate| format!("{} Mbit/s", rate as f64 / 1e6));
                 let delay = delay_ns.map(|delay| format!("{} ms", delay as f64 / 1e6));
-                let loss = loss.map(|loss| format!("{} % of loss", loss * 100.0));
+                let loss = loss.map(|loss| format!("{} of loss", percent(loss)));
                 let parts: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
                 format!("{} has {}", link(place), parts.join(", "))
             }
@@ -324,6 +324,11 @@ impl EventPlan {
         };
         format!("{what} at {} s", self.at_ns as f64 / 1e9)
     }
+}
+
+/// A part of a whole, without the digits that only its binary fraction has.
+fn percent(part: f64) -> String {
+    format!("{} %", (part * 1e8).round() / 1e6)
 }
 
 /// What is written down beside what every run writes.

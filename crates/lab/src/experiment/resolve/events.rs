@@ -171,9 +171,9 @@ mod tests {
     fn routes_and_shares_that_change_are_said_in_words() {
         let events = "[[event]]\nat = '2 s'\naction = 'route-add'\nnode = 'a'\nprefix = '/d'\ntowards = 'c'\n\
             [[event]]\nat = '3 s'\naction = 'route-remove'\nnode = 'a'\nprefix = '/d'\ntowards = 'b'\n\
-            [[event]]\nat = '4 s'\naction = 'cpu-change'\nnode = 'c'\ncpu = '25 %'\n";
+            [[event]]\nat = '4 s'\naction = 'cpu-change'\nnode = 'c'\ncpu = '7 %'\n";
         let expected =
-            ["a sends /d to c at 2 s", "a sends /d no more to b at 3 s", "c has 25 % of a core at 4 s"];
+            ["a sends /d to c at 2 s", "a sends /d no more to b at 3 s", "c has 7 % of a core at 4 s"];
         assert_eq!(words(events).unwrap(), expected);
     }
 
